@@ -8,27 +8,28 @@
  *   if (bloomery_close(seen, &error) != 0) fprintf(stderr, "%s\n", error.text);
  *   bloomery_free(seen);
  *
- * One handle is a filter of any kind (plain, counting, scalable, window, frozen) in any place: memory, a file, a
- * Redis or Valkey server. The same key, plan and seed are the same bits in every place, language and CPU.
+ * One handle is a filter of any kind (plain, counting, scalable, window, frozen) in any place: memory, a file, a Redis
+ * or Valkey server. The same key, plan and seed are the same bits in every place, language and CPU.
  *
- * Errors. A function that can fail has a pointer to a bloomery_error as its last parameter, which may be NULL. On
- * failure it returns NULL or the negated code of the error, and writes *error; otherwise it does not write it. Codes
- * never change; texts may. No function keeps its pointer arguments, ends the process, or lets a C++ exception out. If
- * a handle is NULL, the error is BLOOMERY_INVALID_ARGUMENT.
+ * Errors. A function that can fail has a pointer to a bloomery_error as its last parameter, which may be NULL. It
+ * returns NULL or a negative number: the error's code with its sign turned. It writes *error only if it fails. Codes
+ * never change; texts may. No function keeps its pointer arguments, ends the process, or lets a C++ exception out.
+ * A handle that is NULL is BLOOMERY_INVALID_ARGUMENT.
  *
  * Structs begin with their size, which the caller sets to sizeof. A field that is 0 or NULL has its default, and
- * reserved fields must be 0, so `{.size = sizeof spec}` is always right. Later versions give names to reserved fields
- * or add fields at the end; a program that was compiled against an earlier header works unchanged.
+ * reserved fields must be 0, so `{.size = sizeof spec}` is always right. Later versions give names to reserved
+ * fields or add fields at the end; a program that was compiled against an earlier header works unchanged.
  *
- * Threads. Each group of functions below says what threads may do with one handle. Different handles are independent.
+ * Threads. Each group of functions below says what threads may do with one handle. Different handles are
+ * independent.
  *
- * fork(). A handle of a writer of a file, or of a server, belongs to the process that made it. In a child every call
- * on it except bloomery_free is an error (BLOOMERY_INHERITED), and bloomery_free does not touch the file or the
+ * fork(). A handle of a writer of a file, or of a server, belongs to the process that made it. In a child every
+ * call on it except bloomery_free is an error (BLOOMERY_INHERITED), and bloomery_free does not touch the file or the
  * connection. A filter in memory, and a file that was opened for reading, work in both processes.
  */
 
 /* ---- errors ------------------------------------------------------------------------------------------ */
-/* Threads: any thread may call these at any time. */
+/* Threads: any, at any time. */
 
 /* The error for programs. The text of bloomery_error is for people and says how to fix it. */
 enum bloomery_code {
@@ -68,7 +69,7 @@ const char *bloomery_version(void);
 uint32_t bloomery_version_number(void);
 
 /* ---- the plan of a filter ------------------------------------------------------------------------------- */
-/* Threads: any thread may call these at any time. */
+/* Threads: any, at any time. */
 
 enum bloomery_kind {
   BLOOMERY_PLAIN = 1,
@@ -88,16 +89,16 @@ enum bloomery_window_unit { BLOOMERY_INSERTIONS = 1, BLOOMERY_SECONDS = 2 };
 
 /* A request for a filter. A plain or counting filter needs two of capacity, fpr, bits and hashes. A scalable filter
  * needs capacity (of its first sub-filter) and fpr. A window filter needs window, fpr and capacity (the keys within a
- * window), or no capacity if the window is a number of insertions. A frozen filter needs fpr, and delta if keys will
- * be added after it is built. */
+ * window), or no capacity if the window is a number of insertions. A frozen filter needs fpr, and delta if keys are
+ * added after it was built. */
 typedef struct bloomery_spec {
   uint32_t size;
   uint32_t kind;         /* default: plain; in a module of a server: scalable */
   uint64_t capacity;     /* keys up to which fpr holds */
   double fpr;            /* the share of absent keys that may be answered "maybe", 0 < fpr <= 0.5 */
-  uint64_t bits;         /* memory, in bits */
+  uint64_t bits;         /* of memory */
   uint32_t hashes;       /* bits that each key sets */
-  uint32_t layout;       /* default: chosen by the fpr */
+  uint32_t layout;       /* default: by the fpr */
   uint32_t counter_bits; /* of a counting filter: 4 (default) or 8 */
   uint32_t growth;       /* of a scalable filter: how many times larger each sub-filter is than the one before */
   uint64_t window;       /* how long a window filter remembers, in window_unit */
@@ -113,9 +114,9 @@ typedef struct bloomery_plan {
   uint32_t kind;
   uint64_t capacity;
   double fpr;
-  uint64_t bytes;  /* memory; for a scalable filter, before it grows */
+  uint64_t bytes;  /* of memory; of a scalable filter before it grows */
   uint32_t hashes; /* bits that each key sets, in a sub-filter or slice */
-  uint32_t layout; /* a bloomery_layout, or 4 to 7 for counting filters (docs/format.md) */
+  uint32_t layout; /* of bloomery_layout, or 4 to 7: those of counting filters (docs/format.md) */
   double bits_per_key;
   uint64_t reserved[6];
 } bloomery_plan;
@@ -127,7 +128,7 @@ int bloomery_solve(const bloomery_spec *spec, bloomery_plan *plan, bloomery_erro
 double bloomery_predict(const bloomery_spec *spec, double keys, bloomery_error *error);
 
 /* ---- making and opening ---------------------------------------------------------------------------------- */
-/* Threads: any thread may create or open at any time; bloomery_copy, _close and _free need the handle to themselves. */
+/* Threads: any number may create and open at any time; bloomery_copy, _close and _free need the handle to themselves. */
 
 enum bloomery_hash { BLOOMERY_XXH3 = 1, BLOOMERY_SIPHASH = 2 };
 
@@ -140,7 +141,7 @@ enum bloomery_durability {
 
 enum bloomery_flags {
   BLOOMERY_RANDOM_SEED = 1, /* for a new filter; SipHash without a seed always draws one */
-  BLOOMERY_REPLACE = 2,     /* bloomery_create replaces an existing filter */
+  BLOOMERY_REPLACE = 2,     /* bloomery_create replaces a filter that is there */
   BLOOMERY_ROTATING = 4,    /* two generations, in Redis strings */
   BLOOMERY_SHARED = 8       /* several writers, in any processes, can have the file of a plain filter open at once;
                              * its durability is BLOOMERY_PROCESS */
@@ -166,10 +167,9 @@ typedef struct bloomery_filter bloomery_filter; /* of any kind, in any place */
 
 enum bloomery_access { BLOOMERY_READ = 1, BLOOMERY_WRITE = 2 };
 
-/* Makes a filter in memory. Options of files and servers are BLOOMERY_INVALID_ARGUMENT. With options of a PHP class,
- * spec is NULL. */
+/* In memory. Options of files and servers are BLOOMERY_INVALID_ARGUMENT. With options of a PHP class, spec is NULL. */
 bloomery_filter *bloomery_new(const bloomery_spec *spec, const bloomery_options *options, bloomery_error *error);
-/* Creates a filter at a location and opens it for writing. A location is a path, or an address such as
+/* A new filter at a location, open for writing. A location is a path, or an address such as
  * "redis://10.0.0.7?key=seen" (docs/redis.md). BLOOMERY_EXISTS: something is there, and BLOOMERY_REPLACE is not set.
  * options may be NULL in all of these functions. */
 bloomery_filter *bloomery_create(const char *location, const bloomery_spec *spec, const bloomery_options *options,
@@ -178,22 +178,22 @@ bloomery_filter *bloomery_create(const char *location, const bloomery_spec *spec
 bloomery_filter *bloomery_open(const char *location, uint32_t access, const bloomery_options *options,
                         bloomery_error *error);
 /* Opens the filter at a location for writing, or creates it. BLOOMERY_MISMATCH: spec or options differ from the
- * existing filter. */
+ * filter that is there. */
 bloomery_filter *bloomery_open_or_create(const char *location, const bloomery_spec *spec,
                                   const bloomery_options *options, bloomery_error *error);
-/* Builds a new filter; bloomery_close replaces the old one with it at once. Only for files and Redis strings. */
+/* A new filter that bloomery_close puts into the place of the old one, at once. For files and Redis strings. */
 bloomery_filter *bloomery_rebuild(const char *location, const bloomery_spec *spec, const bloomery_options *options,
                            bloomery_error *error);
-/* Makes a filter in memory from the bytes of bloomery_encode or of a filter file. It checks all of them before it
- * allocates memory. */
+/* A filter in memory from the bytes of bloomery_encode or of a filter file. It checks all of them before it allocates
+ * memory. */
 bloomery_filter *bloomery_decode(const void *bytes, size_t size, bloomery_error *error);
-/* Makes a copy in memory of a filter in memory or in a file. */
+/* A copy in memory of a filter in memory or in a file. */
 bloomery_filter *bloomery_copy(bloomery_filter *filter, bloomery_error *error);
 
-/* Makes every change durable and releases the file or server. Returns 0 or a negative number. Look-ups in memory and
- * in files still work. After an error the caller can make room and close again. Closing twice does nothing. */
+/* Makes every change durable and releases the file or server; 0 or a negative number. Look-ups in memory and in files
+ * still work. After an error the caller can make room and close again. Closing twice does nothing. */
 int bloomery_close(bloomery_filter *filter, bloomery_error *error);
-/* Frees the handle. If the filter is not closed, it closes it first, and cannot report a failure; after
+/* Frees the handle. It closes the filter first, if that was not done, and cannot report a failure; after
  * bloomery_rebuild it drops the new filter instead. filter may be NULL. */
 void bloomery_free(bloomery_filter *filter);
 
@@ -201,9 +201,8 @@ void bloomery_free(bloomery_filter *filter);
 /* Threads: any number may look up (bloomery_contains...) in a filter in memory or in a file, while none does anything
  * else with the handle. One thread at a time may change a filter, or use one on a server. */
 
-/* These functions return 1 or 0, or a negative number. A key is any bytes (key may be NULL if size is 0), or an
- * integer by its value; the integer 97 is not the key "a". A module and a PHP class take only bytes
- * (BLOOMERY_WRONG_KIND).
+/* They return 1 or 0, or a negative number. A key is any bytes (key may be NULL if size is 0), or an integer by its
+ * value; the integer 97 is not the key "a". A module and a PHP class take only bytes (BLOOMERY_WRONG_KIND).
  * insert: 1 if the key was certainly not there before. contains: 0 if it was certainly never inserted.
  * remove: 0 if it was certainly not there; for counting filters. Remove only what was inserted. */
 int bloomery_insert(bloomery_filter *filter, const void *key, size_t size, bloomery_error *error);
@@ -214,15 +213,15 @@ int bloomery_contains_u64(bloomery_filter *filter, uint64_t key, bloomery_error 
 int bloomery_remove_u64(bloomery_filter *filter, uint64_t key, bloomery_error *error);
 
 /* ---- many keys ------------------------------------------------------------------------------------------- */
-/* Threads: as for one key. */
+/* Threads: as with one key. */
 
-/* These functions return how many of the answers are 1, or a negative number. answers may be NULL; otherwise it has
- * room for count answers. They are several times as fast as one key at a time, and thousands of times as fast in a
- * file or on a server, where each call costs a commit or a round trip.
+/* They return how many of the answers are 1, or a negative number. answers may be NULL; otherwise it has room for
+ * count answers. They are several times as fast as one key at a time; in a file or on a server, where each call is a
+ * commit or a round trip, thousands of times.
  *
  *   many       keys[i] has sizes[i] bytes
- *   offsets32  key i is bytes[offsets[i]] up to but not including bytes[offsets[i + 1]], so there are count + 1 offsets
- *   offsets64  (as in Arrow). If an offset is below the one before: BLOOMERY_INVALID_ARGUMENT, and nothing is inserted
+ *   offsets32  key i is bytes[offsets[i]] up to, without, bytes[offsets[i + 1]], so there are count + 1 offsets (as
+ *   offsets64  in Arrow). If an offset is below the one before: BLOOMERY_INVALID_ARGUMENT, and nothing is inserted
  *   fixed      key i is the `width` bytes at bytes + i * width: fingerprints, UUIDs
  *   u64s       integers by value
  */
@@ -259,43 +258,41 @@ int64_t bloomery_remove_fixed(bloomery_filter *filter, const void *bytes, size_t
 int64_t bloomery_remove_u64s(bloomery_filter *filter, const uint64_t *keys, size_t count, bool *answers,
                              bloomery_error *error);
 
-/* For the bits of a PHP class on a server: inserts a key, and answers for each of its bits, in the order of
- * php_hashes, whether it was set before, as SETBIT does. Returns the number of bits, or a negative number. bits has
- * room for `room` answers. BLOOMERY_INVALID_ARGUMENT: `room` is too small, and the key is not inserted.
- * BLOOMERY_WRONG_KIND: any other filter. */
+/* For the bits of a PHP class on a server: inserts a key, and answers for each of its bits, in the order of php_hashes,
+ * whether it was set before, as SETBIT does. Returns the number of bits, or a negative number. bits has room for `room`
+ * answers. BLOOMERY_INVALID_ARGUMENT: that is too little, and the key is not inserted. BLOOMERY_WRONG_KIND: another
+ * filter. */
 int bloomery_insert_bits(bloomery_filter *filter, const void *key, size_t size, bool *bits, size_t room,
                          bloomery_error *error);
 
-/* How many keys of the last call that inserts or removes are certainly done, counted from the first key. After an
- * error the others may be done or not: repeating inserts is harmless, repeating removals is not
- * (bloomery_begin_batch). */
+/* The number of first keys that are certainly done, of the last call that inserts or removes. After an error the
+ * others may be done or not: repeating inserts is harmless, repeating removals is not (bloomery_begin_batch). */
 uint64_t bloomery_acknowledged(const bloomery_filter *filter);
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
-/* Threads: one thread at a time may use the handle, except that any may call bloomery_name. Look-ups in `other`,
- * which is only read, may run at the same time. */
+/* Threads: one at a time may use the handle, except for bloomery_name. Look-ups in `other`, which is only read, may
+ * run at the same time. */
 
 /* Adds every key of `other`: plain to plain, counting to counting, in memory or in files. BLOOMERY_MISMATCH: their
- * plans or seeds differ. Returns 0 or a negative number, like the other functions here. */
+ * plans or seeds differ. 0 or a negative number, like the others here. */
 int bloomery_merge(bloomery_filter *filter, const bloomery_filter *other, bloomery_error *error);
-/* Keeps the keys that are in both filters. `filter` is plain and in memory. */
+/* Keeps the keys that are in both. `filter` is plain and in memory. */
 int bloomery_intersect(bloomery_filter *filter, const bloomery_filter *other, bloomery_error *error);
 /* Forgets every key of a filter in memory. */
 int bloomery_clear(bloomery_filter *filter, bloomery_error *error);
 /* Sets the time of a window filter in seconds: it forgets older keys. Other filters ignore it. */
 int bloomery_advance(bloomery_filter *filter, uint64_t now, bloomery_error *error);
 /* Joins the calls from here to bloomery_end_load into one load: bloomery_end_load, bloomery_sync or bloomery_close
- * acknowledges their inserts, not the calls themselves. Many keys then go several times as fast into a plain filter
- * in a file that was opened with BLOOMERY_SYNC; each bloomery_insert_* call for many keys does this itself. Returns 1
- * if the load has begun; 0 if a load is already active, or if each call is acknowledged as before: then do not call
- * bloomery_end_load. */
+ * acknowledges their inserts, not the calls themselves. Many keys then go several times as fast into a plain filter in
+ * a file that was opened with BLOOMERY_SYNC; each bloomery_insert_* call for many keys does this itself. 1: begun. 0: a
+ * load is already active, or each call is acknowledged as before; then do not end it. */
 int bloomery_begin_load(bloomery_filter *filter, bloomery_error *error);
 int bloomery_end_load(bloomery_filter *filter, bloomery_error *error);
-/* Names the changes from here to bloomery_close, so that a program can repeat them after a crash and none is done
+/* Names the changes from here to bloomery_close, so that they can be repeated after a crash without being done
  * twice: the filter skips as many of the first keys as this returns. For files. */
 int64_t bloomery_begin_batch(bloomery_filter *filter, const char *name, bloomery_error *error);
 
-/* The statistics of a filter. A value that its place does not report is 0. */
+/* The statistics of a filter; 0 if its place does not tell a value. */
 typedef struct bloomery_stats {
   uint32_t size;
   uint32_t kind;
@@ -319,13 +316,13 @@ typedef struct bloomery_stats {
   uint64_t reserved[8];
 } bloomery_stats;
 
-/* Sets *stats except for its size. If exact is true, it reads all of the bits, and not a sample of at most 4 MiB. */
+/* Sets *stats except for its size. exact: from all of the bits, and not from a sample of at most 4 MiB. */
 int bloomery_get_stats(bloomery_filter *filter, bool exact, bloomery_stats *stats, bloomery_error *error);
 
 /* The number of bytes of bloomery_encode, or a negative number. For a filter in memory or in a file. */
 int64_t bloomery_encoded_size(bloomery_filter *filter, bloomery_error *error);
 /* Writes the filter as bytes for bloomery_decode; they are also the bytes of a filter file. Returns their number, or
- * -BLOOMERY_INVALID_ARGUMENT if they do not fit into `size`. */
+ * BLOOMERY_INVALID_ARGUMENT with its sign turned if they do not fit into `size`. */
 int64_t bloomery_encode(bloomery_filter *filter, void *bytes, size_t size, bloomery_error *error);
 
 /* Writes the filter as a filter file, which appears whole or not at all, and is on the device when the call returns.
@@ -337,8 +334,8 @@ int bloomery_save(bloomery_filter *filter, const char *path, bloomery_error *err
  * more keys. */
 int bloomery_sync(bloomery_filter *filter, bloomery_error *error);
 /* For a reader of a file: opens the file that is at the path now. A reader sees inserts into a plain filter at once,
- * and changes of the other kinds after this call. Returns 1 if the filter may have changed, 0 if it has not, or a
- * negative number. */
+ * and changes of the other kinds after this call. 1: the filter may have changed; 0: it has not; or a negative
+ * number. */
 int bloomery_reload(bloomery_filter *filter, bloomery_error *error);
 /* The location without its password. The text lives as long as the handle. */
 const char *bloomery_name(const bloomery_filter *filter);

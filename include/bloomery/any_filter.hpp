@@ -19,22 +19,21 @@
 // docs/migrate.md and docs/redis-cluster.md describe the addresses. The environment variable
 // BLOOMERY_REDIS_PASSWORD gives the password of an address that has none.
 //
-// Give many keys at once: each call is a virtual call, and in a file or on a server a commit or a round trip.
+// Give many keys at once: each call costs a virtual call, and also a commit in a file or a round trip to a server.
 // Calls with one key are inlined for a plain filter in memory, and look-ups for one in a file. For the other kinds
 // use their own classes (counting_filter.hpp, ...) if calls with single keys must be fast.
 //
 // A frozen filter is built from all of its keys, in memory by sync() and in a file by close(). Until then it collects
-// them and answers true; afterwards it accepts no more. With FilterSpec::delta a file does accept more, into a delta,
-// as many as the stated false-positive rate allows. Open the file for writing, and rebuild() it from all keys now and
-// then.
+// them, and look-ups answer true; after that it accepts no more keys. With FilterSpec::delta the filter in a file
+// accepts further keys into its delta, as many as the stated false-positive rate allows: open the file for writing,
+// and rebuild() it from all keys from time to time.
 //
-// A call that the kind or the place cannot do throws Error{wrong_kind}, and nothing has changed. Other
-// errors are those of the place: of FilterFile for files, of RedisFilter for servers (unavailable, denied,
-// missing, mismatch, ...). A library that was built without its Redis client throws
-// Error{invalid_argument} for every address.
+// A call that the kind or the place does not support throws Error{wrong_kind} and changes nothing. The other errors
+// are those of the place: of FilterFile for files, of RedisFilter for servers (unavailable, denied, missing,
+// mismatch, ...). A library that was built without its Redis client throws Error{invalid_argument} for every address.
 //
-// Threads: one at a time for each object. Any number of threads may look up by apply() in memory and in files,
-// while no thread does anything else with the object.
+// Threads: one thread at a time may use an object. Any number of threads may look up with apply() in memory and in
+// files, as long as no thread does anything else with the object.
 #pragma once
 
 #include <bloomery/detail/key_calls.hpp>
@@ -59,14 +58,15 @@
 namespace bloomery {
 
 struct AnyOptions {
-  // For a new filter: the hash is xxh3 by default, and the seed is 0, or random if the hash is siphash or
-  // random_seed is set. open_or_create compares given values with the filter that is there.
+  // For a new filter. By default the hash is xxh3 and the seed is 0; the seed is random if the hash is
+  // siphash or if random_seed is set. open_or_create compares the values that are given with the existing
+  // filter.
   std::optional<HashFamily> hash{};
   std::optional<Seed> seed{};
   bool random_seed = false;
   Durability durability = Durability::sync;  // for a writer of a file; a server has its own
   bool shared = false;                       // for a writer of a file: as in OpenOptions
-  bool replace = false;                      // a filter of the same place may be replaced
+  bool replace = false;                      // an existing filter at the location may be replaced
   bool rotating = false;                     // two generations, in Redis strings
   std::optional<PhpScheme> scheme{};         // the bits are those of a PHP class
 
@@ -82,43 +82,45 @@ class AnyFilter {
   explicit AnyFilter(const FilterPlan& plan, const Hasher& hasher = Hasher());
   // The bits of a PHP class. Error{no_memory}.
   explicit AnyFilter(const PhpScheme& scheme);
-  // From the bytes of encode(). Errors as decode (encode.hpp).
+  // Makes a filter from the bytes of encode(). Errors as decode (encode.hpp).
   static AnyFilter decode(std::span<const std::byte> bytes);
 
   // ---- at a location ----------------------------------------------------------------------------
 
   static AnyFilter open(const std::string& location, Access access = Access::read,
                         const AnyOptions& options = {});
-  // A new, empty filter, opened for writing. By default it is plain, in a module scalable.
+  // Creates an empty filter and opens it for writing. By default it is plain; in a module it is
+  // scalable.
   // Error{exists}: the location holds something, and options.replace is not set or does not apply to it.
-  // {invalid_argument}: the place cannot hold such a filter.
+  // {invalid_argument}: the place cannot hold this filter.
   static AnyFilter create(const std::string& location, const FilterSpec& spec,
                           const AnyOptions& options = {});
-  // The filter that is there, opened for writing, or a new one. Several processes may call it at once.
-  // Error{mismatch}: spec or options differ from the filter that is there. Values that they leave open, or that the
-  // server does not tell (of a module's filter: rate, window, whether it counts), are not compared. A new filter is
-  // made from new_spec if it is given, otherwise from spec.
-  // {invalid_argument}: there is no filter, and nothing says how large a new one should be.
+  // Opens the existing filter for writing, or creates one. Several processes may call it at the same time.
+  // Error{mismatch}: spec or options differ from the existing filter. Values that they leave open, or that the
+  // server does not report (for a filter of a module: rate, window, whether it counts), are not compared. A new
+  // filter is made from new_spec if it is given, otherwise from spec.
+  // {invalid_argument}: there is no filter, and spec and new_spec do not say how large a new one should be.
   static AnyFilter open_or_create(const std::string& location, const FilterSpec& spec,
                                   const AnyOptions& options = {},
                                   const std::optional<FilterSpec>& new_spec = std::nullopt);
-  // A new filter that close() puts into the place of the old one, at once. Until then, and if the handle is
-  // dropped, the location keeps what it has. For files and Redis strings.
+  // Builds a new filter, which replaces the old one at once when close() is called. Until then, and if the
+  // handle is destroyed without close(), the location keeps the old filter. Only for files and Redis
+  // strings.
   static AnyFilter rebuild(const std::string& location, const FilterPlan& plan,
                            const Hasher& hasher = Hasher());
 
   // The location without user and password, for messages.
   [[nodiscard]] static std::string display_name(const std::string& location);
-  // Whether it is an address of a server, valid or not, rather than the path of a file.
+  // Whether the location is the address of a server, valid or not, and not the path of a file.
   [[nodiscard]] static bool is_address(std::string_view location) noexcept;
 
   // ---- from one location to another ---------------------------------------------------------------
 
-  // Makes a filter at `out` that has every key of the sources, whole or not at all, in a few megabytes of
-  // memory. Plain filters merge in files and Redis strings in any mixture, counting filters in files, and
-  // filters of a module in shards; their parameters must be equal. Returns the statistics of the new filter, or why
-  // they cannot be read although the filter is in its place.
-  // Error{mismatch | wrong_kind}: such filters do not merge; {exists}.
+  // Makes a filter at `out` that has every key of the sources. `out` gets the whole filter or nothing, and the call
+  // needs a few megabytes of memory. Plain filters merge from files and Redis strings in any mixture, counting
+  // filters from files, and filters of a module from shards; their parameters must be equal. Returns the statistics
+  // of the new filter, or the reason why they cannot be read although the filter is complete.
+  // Error{mismatch | wrong_kind}: these filters cannot be merged; {exists}.
   struct Merged {
     std::optional<FilterStats> stats;
     std::string why_not;
@@ -127,8 +129,8 @@ class AnyFilter {
                       bool replace = false);
   // Copies a filter bit for bit: plain filters between files, Redis strings, shards, dumps and modules;
   // filters of modules between servers and dumps; bits of PHP classes, with a scheme, between files and
-  // Redis. A destination that is a path becomes a filter file; for filters of a module a dump, unless its
-  // name ends in ".bloom".
+  // Redis. If the destination is a path, it becomes a filter file, or for a filter of a module a dump,
+  // unless its name ends in ".bloom".
   // Error{wrong_kind}: the destination cannot hold these bits; {exists}; {not_a_filter}.
   static void convert(const std::string& source, const std::string& out,
                       const AnyOptions& options = {});
@@ -139,17 +141,17 @@ class AnyFilter {
     std::string older_key;         // the Redis key of the older generation
   };
   static Rotation rotate(const std::string& location, const AnyOptions& options = {});
-  // Whether a location names many filters: those of a module on one server whose keys match a pattern,
-  // redis+module://host?match=PATTERN.
+  // Whether a location names many filters: redis+module://host?match=PATTERN names all filters of a
+  // module on one server whose keys match the pattern.
   [[nodiscard]] static bool is_pattern(std::string_view location) noexcept;
-  // Calls use() for each filter of such a location, with the address of that filter, in no particular order. It uses
-  // SCAN and pipelines, so that thousands of filters are fast. Filters that come or go at the same time may or may
-  // not be included. Error{too_large}: more than 100,000 match.
+  // Calls use() for each filter that a pattern names, with the address of that filter, in no particular order. It
+  // uses SCAN and pipelines, so that thousands of filters take little time. Filters that come or go at the same time
+  // may or may not be included. Error{too_large}: more than 100,000 match.
   static void for_each(
       const std::string& location,
       const std::function<void(const std::string& address, const FilterStats& stats)>& use);
-  // Checks a filter without changing it: every byte of a file; headers and lengths on servers, where bits have no
-  // checksums (VerifyReport::detail says so, and there are no chunks).
+  // Checks a filter without changing it. In a file it checks every byte. On a server it checks headers and
+  // lengths, because the bits have no checksums there (VerifyReport::detail says so, and there are no chunks).
   static VerifyReport verify(const std::string& location, const AnyOptions& options = {});
 
   // A filter that was moved from throws Error{invalid_argument} from every call that could use it.
@@ -167,7 +169,7 @@ class AnyFilter {
     if (!inserts_directly()) return one<K>(Operation::insert, key);
     const bool fresh = direct_.memory->insert(key);
     *direct_.inserted += fresh ? 1 : 0;
-    // A store for each key would take the place of those that wait for their block.
+    // A store per key would take room in the store buffer from the stores that wait for their block.
     if (acknowledged_ != 1) acknowledged_ = 1;
     return fresh;
   }
@@ -185,9 +187,9 @@ class AnyFilter {
   bool remove(const K& key) {
     return one<K>(Operation::remove, key);
   }
-  // Many keys. They return how many of the answers are true. The answers, unless empty, must have room for one
-  // per key; otherwise Error{invalid_argument}, and nothing has changed, unless the range can be read only once.
-  // Keys are processed in parts.
+  // The calls for many keys process them in parts, and return how many of the answers are true. A span for the
+  // answers must be empty or have room for one answer per key. Otherwise the call throws Error{invalid_argument}
+  // and has changed nothing, unless the range of keys can be read only once.
   template <detail::KeyRange R>
   std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
     if constexpr (std::ranges::sized_range<R>)
@@ -212,65 +214,68 @@ class AnyFilter {
     return in_parts(Operation::remove, keys, removed);
   }
 
-  // One batch, as hashes by hasher(), or as the bytes of keys. insert_absent is insert, but keys that may
-  // be there already change nothing: in a window filter their age stays. In memory only.
+  // Applies an operation to one batch, given as hashes made by hasher() or as the bytes of keys.
+  // insert_absent is an insert in which keys that may be there already change nothing: in a window filter
+  // they keep their age. It works in memory only.
   // Error{wrong_kind}: the place takes only bytes, because it hashes keys itself.
   enum class Operation : std::uint8_t { insert, insert_absent, contain, remove };
   std::size_t apply(Operation operation, std::span<const Hash128> hashes,
                     std::span<bool> answers = {});
   std::size_t apply(Operation operation, Keys keys, std::span<bool> answers = {});
 
-  // Inserts a key into the bits of a PHP class on a server. Answers, as RedisPhpFilter::insert_bits, what these bits
-  // were before. Error{wrong_kind}: any other filter.
+  // Inserts a key into the bits of a PHP class on a server, and answers what these bits were before, as
+  // RedisPhpFilter::insert_bits does. Error{wrong_kind}: any other filter.
   std::size_t insert_bits(std::string_view key, std::span<bool> before);
 
   // The hasher of keys; null: the place hashes keys itself.
   [[nodiscard]] const Hasher* hasher() const noexcept;
-  // The number of first keys that are certainly done, of the last call that changes the filter. After an Error
-  // the others may be done or not: repeating their inserts is harmless, repeating removals is not. After a look-up
-  // that threw: the number of answers. In a load (begin_load) these keys are done when the load is acknowledged; if
-  // that fails, the number is 0.
+  // How many keys of the last call that changes the filter are certainly done, counted from the first key. After an
+  // Error the other keys may be done or not: repeating their inserts is harmless, repeating removals is not. After
+  // a look-up that threw, it is the number of answers. In a load (begin_load) these keys are done when the load is
+  // acknowledged; if that fails, the number is 0.
   [[nodiscard]] std::size_t acknowledged() const noexcept { return acknowledged_; }
 
   // ---- the filter ---------------------------------------------------------------------------------
 
   [[nodiscard]] const std::string& name() const;  // the location, without secrets
   [[nodiscard]] bool in_memory() const noexcept;
-  // The plan that it was created from; nothing: the place does not tell it.
+  // The plan that the filter was created from; nullopt if the place does not report it.
   [[nodiscard]] std::optional<FilterPlan> plan() const;
-  // Error{wrong_kind} unless it can remove keys.
+  // Error{wrong_kind} unless the filter can remove keys.
   void require_removal() const;
   // Whether the filter forgets by the time of advance(). (A module's filter uses the server's clock.)
   [[nodiscard]] bool needs_time() const noexcept;
   // Sets the time: keys older than the window are forgotten. A reader of a file forgets in its own memory. It does
-  // nothing unless needs_time() and a slice has passed. A window filter that is ahead of the time by more than its
-  // window is set back to it.
+  // nothing unless needs_time() is true and a slice has passed. If a window filter is ahead of `now` by more than
+  // its window, this sets it back to `now`.
   void advance(std::uint64_t now);
 
   // As in FilterFile. Other places acknowledge each call.
   bool begin_load() noexcept;
   void end_load();
-  // So many threads build a frozen filter, in a file or in memory; 0, the default: one for each core that the process
-  // may use.
+  // Sets how many threads build a frozen filter, in a file or in memory. 0, the default, means one for each core that
+  // the process may use.
   void use_threads(unsigned threads) noexcept;
 
   // As in FilterFile, for files. Error{wrong_kind}: the place does not record what was done before.
   std::uint64_t begin_batch(std::string_view name);
 
-  // exact: from all of the bits, but on a server always from a sample.
+  // `exact` reads all of the bits; on a server the statistics always come from a sample.
   [[nodiscard]] FilterStats stats(Precision precision = Precision::sampled);
-  // As the static verify.
+  // Checks this filter as the static verify does.
   [[nodiscard]] VerifyReport verify();
 
   // ---- two filters, and the whole of one ------------------------------------------------------------
 
-  // Adds every key of `other`: plain to plain, counting to counting, both in memory or in files; into a file durably.
+  // Adds every key of `other`: plain to plain, counting to counting, in memory or in files. In a file the change is
+  // durable.
   // Error{mismatch}: they were made from different plans or hashers; {wrong_kind}.
   void merge(const AnyFilter& other);
   // Keeps the keys that are in both (FilterView::intersect). This filter is plain and in memory, `other` in memory
   // or in a file. Errors as merge.
   void intersect(const AnyFilter& other);
-  // Forgets every key of a filter in memory. Error{wrong_kind}: it is in another place, where create() replaces it.
+  // Forgets every key of a filter in memory. Error{wrong_kind}: the filter is in another place, where create() can
+  // replace it.
   void clear();
   // A copy in memory of a filter in memory or in a file.
   [[nodiscard]] AnyFilter copy();
@@ -279,17 +284,18 @@ class AnyFilter {
   bool reload();
 
   void sync();        // makes every change so far as durable as the place can
-  void keep_alive();  // during rebuild() on a server, if nothing is inserted for minutes
-  // Calls sync(), then releases the place; after rebuild() puts the filter into its place. Closing twice does
-  // nothing.
+  void keep_alive();  // call it during rebuild() on a server if you insert nothing for minutes
+  // Calls sync(), then releases the place. After rebuild() it puts the new filter into its place. Closing
+  // twice does nothing.
   void close();
-  // The filter as bytes (encode.hpp): of any kind, in memory or in a file; from memory with its count of inserts.
+  // Returns a filter of any kind, in memory or in a file, as bytes (encode.hpp). From memory they include the
+  // count of inserts.
   [[nodiscard]] std::vector<std::byte> encode();
   [[nodiscard]] std::uint64_t encoded_size();  // the number of those bytes
   // Writes encode() as a filter file, which appears whole or not at all, and is on the device when save() returns.
-  // It replaces a filter file at the path and keeps that file's owner and permissions. No user gets access who has none
-  // to the file of this filter. Error{not_a_filter}: the path has another kind of file; {locked}: a
-  // writer, perhaps this filter, has it open.
+  // It replaces a filter file at the path and keeps that file's owner and permissions. A user without access to the
+  // file of this filter gets no access to the new file. Error{not_a_filter}: the path has another kind of file;
+  // {locked}: a writer, perhaps this filter, has it open.
   void save(const std::string& path);
   // The file; null if the filter is not in a file.
   [[nodiscard]] const FilterFile* file() const noexcept;
@@ -297,7 +303,7 @@ class AnyFilter {
   class Impl;
 
  private:
-  // For calls with one key without a virtual call; null where they need one.
+  // What calls with one key use instead of a virtual call; null if they need the virtual call.
   struct Direct {
     const FilterView* bits = nullptr;   // of a plain filter in memory or in a file
     FilterView* memory = nullptr;       // the same, in memory
@@ -307,7 +313,7 @@ class AnyFilter {
   explicit AnyFilter(std::unique_ptr<Impl> impl) noexcept;
   static constexpr std::size_t kKeysAtOnce = 65'536;
 
-  // One part of a call whose first `before` keys are done.
+  // Applies one part of a call whose first `before` keys are done.
   std::size_t apply_hashes(std::size_t before, Operation operation, std::span<const Hash128> hashes,
                            std::span<bool> answers);
   std::size_t apply_keys(std::size_t before, Operation operation, Keys keys,

@@ -1,4 +1,4 @@
-// Inserts and look-ups by many threads in one filter.
+// A handle through which many threads insert and look up keys in one plain filter.
 //
 // A ConcurrentFilter is a handle on a FilterView's bits; make one for each thread or share one.
 // While one is in use, nothing else may write through the view itself.
@@ -31,8 +31,9 @@
 
 namespace bloomery {
 
-// Who else writes the bits. If writers of the same bits used different values, bits would be lost. A view keeps the
-// value of its first handle, so that another handle cannot differ; several views of the same bits must use the same.
+// Which other writers the bits have. If writers of the same bits used different values, bits would be lost. A view
+// keeps the value of its first handle, so that another handle cannot differ; several views of the same bits must use
+// the same value.
 enum class Sharing : std::uint8_t {
   threads,    // only threads of this process, at the same addresses
   processes,  // other processes too, or another mapping of the same memory
@@ -40,7 +41,7 @@ enum class Sharing : std::uint8_t {
 
 class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
  public:
-  // Error{invalid_argument}: a handle on this view has said something else.
+  // Error{invalid_argument}: an earlier handle on this view has another value.
   explicit ConcurrentFilter(FilterView& view, Sharing sharing = Sharing::threads)
       : view_(&view), sharing_(sharing) {
     std::uint8_t said = 0;

@@ -1,12 +1,12 @@
-// A counting Bloom filter in memory: keys can be removed, and it has an upper bound of how often
-// each key is there.
+// A counting Bloom filter in memory: keys can be removed, and it gives an upper bound of how often each
+// key is there.
 //
 //   bloomery::CountingFilter open(1'000'000, 0.01);  // items, false-positive rate: 5.5 MB
 //   open.insert(session);
 //   open.remove(session);                            // takes back one insert
 //
-// Costs: a little more than four times the memory of a plain filter, or eight times with counters of 8
-// bits (docs/configuration.md has the numbers). A key still takes one cache miss.
+// Costs: it takes a little more than four times the memory of a plain filter, or eight times with
+// counters of 8 bits (docs/configuration.md has the numbers). A key still takes one cache miss.
 // Promises, operations, and the rule about removals: counting_view.hpp.
 #pragma once
 
@@ -26,7 +26,7 @@ class CountingFilter : public detail::Owning<CountingFilter, CountingView> {
   // are checked.
   CountingFilter(std::uint64_t capacity, double fpr, std::uint32_t counter_bits = 4)
       : CountingFilter(bloomery::plan(capacity, fpr, counting_layout(counter_bits, fpr))) {}
-  // A plan with a layout of narrow blocks; any other is Error{invalid_argument}.
+  // The plan must have a layout of narrow blocks; otherwise Error{invalid_argument}.
   explicit CountingFilter(const Plan& plan, const Hasher& hasher = Hasher())
       : Owning(plan, hasher) {}
 

@@ -7,8 +7,8 @@
 // A counter that reaches 15 (255) is saturated: it has lost count and never changes again, so that no
 // key is lost.
 //
-// With one block of 64 bytes per key a low false-positive rate takes many blocks, and two fetches of memory
-// pay. Bits per key with one block and with two (10 million keys):
+// With one block of 64 bytes per key a low false-positive rate takes many blocks, so that a second cache
+// miss per key pays. Bits per key with one block and with two (10 million keys):
 //
 //   counters   1e-2       1e-3       1e-4       1e-5       1e-6          1e-9            1e-12
 //   4 bits     44 / 39    78 / 62    125 / 87   199 / 118  316 / 155     1,417 / 316     9,161 / 633
@@ -31,9 +31,8 @@
 namespace bloomery {
 
 constexpr std::uint32_t kDefaultCounterBits = 4;
-// Every rate with counters of 4 bits, and rates down to 1e-10 with counters of 8, stay below it for any number of
-// keys.
-// The smallest filter, of 512 counters, may have more.
+// Plans stay below this limit for any number of keys: with counters of 4 bits at every rate, with counters of 8
+// bits at rates down to 1e-10. The smallest filter, of 512 counters, may have more bits per key.
 constexpr std::uint64_t kMostCountingBitsPerKey = 2048;
 
 // Invariant of a valid plan: `plan` is a valid plan whose layout counts; its bits are counters.
@@ -52,8 +51,9 @@ struct CountingPlan {
 [[nodiscard]] CountingPlan counting_plan(const PlanRequest& request,
                                          std::uint32_t counter_bits = kDefaultCounterBits);
 
-// The bits per key that `capacity` keys need at a rate in a counting layout, even where a plan is refused
-// for them. Infinity: more than the largest filter has. PlanError: as counting_plan, except for that refusal.
+// The bits per key that `capacity` keys need at a rate in a counting layout, even if counting_plan refuses so
+// many. Infinity means more bits than the largest filter has. PlanError: as counting_plan, except for that
+// refusal.
 [[nodiscard]] double counting_bits_per_key(std::uint64_t capacity, double fpr, Layout layout);
 
 [[nodiscard]] double predicted_fpr(const CountingPlan& plan, double items);

@@ -18,12 +18,12 @@
 //
 // Remove only what was inserted. The filter refuses a key that was never inserted if one of its counters is
 // zero (or one, if both of its blocks are the same block and share the counter: an insert increments it
-// twice). If such a key looks present (at the filter's false-positive rate), its removal decrements counters
-// of other keys, and those keys may be lost.
+// twice). If a key that was never inserted looks present (at the filter's false-positive rate), its removal
+// decrements counters of other keys, and those keys may be lost.
 //
 // Threads: any number of look-ups at once, or one writer.
 //
-// Source: Fan, Cao, Almeida, Broder: Summary Cache (2000), for counters of 4 bits that stick.
+// Source: Fan, Cao, Almeida, Broder: Summary Cache (2000), for counters of 4 bits that saturate.
 #pragma once
 
 #include <bloomery/detail/bulk_insert.hpp>
@@ -44,9 +44,10 @@ namespace bloomery {
 constexpr std::uint64_t kUncounted = ~std::uint64_t{0};
 
 // Error{invalid_argument | too_large} unless the plan is valid and its layout is blocked128 or blocked2x128
-// (counters of 4 bits), or blocked64 or blocked2x64 (of 8). Its `bits` says how many counters there are.
+// (counters of 4 bits), or blocked64 or blocked2x64 (counters of 8 bits). The plan's `bits` is the number
+// of counters.
 void validate_counting(const Plan& plan);
-// The memory of a counting filter of such a plan.
+// The memory, in bytes, of a counting filter of this plan.
 [[nodiscard]] inline std::uint64_t counting_bytes(const Plan& plan) noexcept {
   return plan.bytes() * counter_bits(plan.layout);
 }
@@ -58,11 +59,11 @@ class CountingView : public detail::KeyCalls<CountingView> {
   // kernel that this CPU does not have.
   CountingView(const Plan& plan, const Hasher& hasher, std::span<std::byte> counters);
 
-  // ---- keys: those of KeyCalls, and ------------------------------------------------------
+  // ---- keys: the calls of KeyCalls, and count_at_most ------------------------------------
 
-  // An upper bound of how often the key is there: the minimum of its counters that still count. 0: it is
-  // certainly not there. kUncounted: all its counters are saturated, and it may be there any number of
-  // times.
+  // An upper bound of how often the key is there: the minimum of its counters that are not saturated. 0:
+  // the key is certainly not there. kUncounted: all its counters are saturated, and the key may be there
+  // any number of times.
   template <class K>
   [[nodiscard]] std::uint64_t count_at_most(const K& key) const noexcept {
     return count_hash_at_most(hash(key));
@@ -102,10 +103,11 @@ class CountingView : public detail::KeyCalls<CountingView> {
   // Counters that have lost count. A damaged part of a file that was salvaged is saturated too.
   [[nodiscard]] std::uint64_t saturated_counters(
       Precision precision = Precision::exact) const noexcept;
-  // How many distinct keys give this fill; infinity if no counter is zero.
+  // The number of distinct keys that would give this fill; infinity if no counter is zero.
   [[nodiscard]] double estimated_items() const noexcept;
-  // The filter holds more distinct keys than it was planned for, by more than four standard errors of the
-  // estimate. The stated false-positive rate no longer holds; current_fpr() is the rate now.
+  // Whether the filter holds more distinct keys than it was planned for, by more than four standard
+  // errors of the estimate. The stated false-positive rate no longer holds; current_fpr() is the rate
+  // now.
   [[nodiscard]] bool over_capacity() const noexcept;
   // The false-positive rate of the counters as they are now: the mean over all blocks of filters up to 4 MiB
   // (65,536 blocks), and over 65,536 evenly spread blocks of larger ones.
@@ -124,11 +126,11 @@ class CountingView : public detail::KeyCalls<CountingView> {
   }
   [[nodiscard]] const detail::BitArray& bit_array() const noexcept { return bit_array_; }
   [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
-  // For tests: the same counters through another kernel.
+  // For tests: uses another kernel on the same counters.
   void use_kernel(const detail::CountingKernel& kernel) noexcept { kernel_ = &kernel; }
 
  protected:
-  // The bytes that a filter of this plan needs. Error: as validate_counting.
+  // The number of bytes that a filter of this plan needs. Error: as validate_counting.
   static std::uint64_t bytes_of(const Plan& plan);
   // Releases the counters: the state of a CountingFilter that was moved from.
   void detach() noexcept;

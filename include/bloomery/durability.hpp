@@ -9,8 +9,8 @@
 // Once sync() or close() has returned, everything before it survives, at every level. With `process`
 // the next change puts the file at risk again: after a power loss before the next sync(), the file is
 // refused with Error{unclean}. A call that throws promises nothing. If a crash interrupts a call, some of its
-// keys may be found. In a plain filter they may be any keys; with `sync`, once a writer has opened the file
-// again, they are the first keys or all. In the other kinds they are the first keys.
+// keys may be found. In a plain filter these may be any of its keys; with `sync` they are the first keys or
+// all keys, once a writer has opened the file again. In the other kinds they are the first keys.
 #pragma once
 
 #include <cstdint>

@@ -3,9 +3,9 @@
 // A message names the thing (a file, a field, a number) and the remedy. `code()` is for
 // programs: it is stable, the text is not.
 //
-// Comments of the library write `Error{a | b}` where a call throws bloomery::Error with the code a or b,
-// and `{a}: reason` for one of several codes and its cause. A call without such a comment throws nothing
-// of its own.
+// In the comments of the library `Error{a | b}` means that a call throws bloomery::Error with the code a
+// or b, and `{a}: reason` gives one of several codes and its cause. A call without such a comment throws
+// nothing of its own.
 #pragma once
 
 #include <bloomery/version.hpp>

@@ -1,4 +1,5 @@
-// A plain Bloom filter in memory: insert-only, sized once, with a stated false-positive rate.
+// A plain Bloom filter in memory: keys can be inserted but not removed, its size is fixed, and its
+// false-positive rate is stated.
 //
 //   bloomery::Filter seen(100'000'000, 0.001);   // items, false-positive rate: 195 MB
 //   if (seen.insert(url)) fetch(url);            // true: certainly new
@@ -8,7 +9,7 @@
 // Limits: it cannot count or remove (counting_filter.hpp can), list its keys, or grow (scalable_filter.hpp
 // can). Past its capacity the false-positive rate rises; over_capacity() and current_fpr() report it.
 //
-// Its operations on keys: filter_view.hpp.
+// filter_view.hpp describes its operations on keys.
 #pragma once
 
 #include <bloomery/detail/owning.hpp>

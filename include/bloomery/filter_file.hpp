@@ -9,36 +9,36 @@
 //
 // At level `sync`, insert many keys at a time, because each commit waits for the device. One call is one
 // commit if its keys fit: 65,536 keys of a plain filter (half as many in layout `blocked2`, 65,536 / hashes
-// in `standard`), up to 1,048,576 keys of the other kinds, and at most what the journal holds. When the
-// journal is full, the changed bits are written, or the file is replaced.
+// in `standard`), up to 1,048,576 keys of the other kinds, and at most what the journal holds. When the journal is
+// full, the writer writes the changed bits to the file, or replaces the file.
 //
-// If a crash interrupts a call for a plain filter, any of its keys may be in the file, later ones without
-// earlier ones. With `sync` the next open() for writing reduces them to the first keys of the call, or completes
-// all, unless they are more than the filter has blocks (begin_load). Readers that open the file before that, in the
-// same boot, may still find any of them. A program that depends on the order opens the file for writing once
-// after a crash.
+// If a crash interrupts a call for a plain filter, any of the keys of the call may be in the file, even later ones
+// without earlier ones. With `sync` the next open() for writing keeps only the first keys of the call, or completes
+// the call, unless it has more keys than the filter has blocks (begin_load). Readers that open the file before that,
+// in the same boot, may still find any of the keys. A program that depends on the order opens the file for writing
+// once after a crash.
 //
-// A file holds a filter of one kind (kind.hpp). The operations of the kinds other than plain must not be
-// repeated or reordered. A crash leaves exactly the filter after some of the calls, in order, including
-// all that were acknowledged, and perhaps after the first keys of one more call. Writers of these kinds
-// hold the filter in memory; close(), merge() and a full journal replace the file, which needs room for
-// a second one.
+// A file holds a filter of one kind (kind.hpp). In kinds other than plain, operations must not be repeated or
+// reordered. After a crash the file has exactly the state after some of the calls, in order: all calls that were
+// acknowledged, and perhaps the first keys of one more. Writers of these kinds hold the filter in memory; close(),
+// merge() and a full journal replace the file, so that the device needs room for a second one.
 //
-// A frozen filter is built: create() and rebuild() collect its keys in memory, and close() builds it and puts it
-// at the path, at once or not at all. Until then look-ups answer true. After that the file opens for reading only,
-// and for writing with Error{wrong_kind}, unless its plan has a delta: then keys go into the delta, which is in
-// the same file and is written like a plain filter. rebuild() makes a list of all keys that it is given, and an
-// empty delta.
+// A frozen filter is built from all of its keys: create() and rebuild() collect them in memory, and close() builds
+// the filter and puts it at the path, whole or not at all. Until then look-ups answer true. After that the file
+// opens only for reading, and opening it for writing is Error{wrong_kind}, unless its plan has a delta: then keys go
+// into the delta, which is in the same file and is written like a plain filter. rebuild() makes a new list of all
+// the keys that are inserted after it, and an empty delta.
 //
-// There is one writer at a time (by a lock that dies with its process) and any number of readers, in
-// any processes. Readers of a plain filter see the inserts of a `process` or `sync` writer at once; they
+// A file has one writer at a time (a lock that ends with the writer's process ensures this) and any number of
+// readers, in any processes. Readers of a plain filter see the inserts of a `process` or `sync` writer at once; they
 // see a replaced file, and changes to the other kinds, after reload().
 //
-// Several writers can share the file of a plain filter (OpenOptions::shared). A writer that does not share and
-// writers that do exclude each other with Error{locked}. All writers and readers see the inserts of each writer at
-// once, and these survive the death of any process. The last writer that closes the file makes it clean. Until then
-// a power loss leaves it unclean, even after sync(), so save a copy if that matters. inserted() is the number that
-// the other writers had counted at their last sync() or close(), plus the handle's own. Shared writers cannot merge.
+// Several writers can share the file of a plain filter (OpenOptions::shared). A writer that shares and a writer that
+// does not share exclude each other with Error{locked}. All writers and readers see the inserts of each writer at
+// once, and these survive the death of any process. The file becomes clean when the last writer closes it. Until
+// then a power loss leaves it unclean, even after sync(), so save a copy if that matters. inserted() is the sum of
+// this handle's own count and the counts that the other writers had at their last sync() or close(). Shared writers
+// cannot merge.
 //
 // A writer's file may be renamed, with or without its directory: the writer continues in it, and path() is
 // the new path. If something removes, replaces or overwrites the file, the next sync(), close() or full journal
@@ -46,17 +46,17 @@
 //
 // Readers, and `process` and `sync` writers of plain filters, map the file. If something truncates the file or
 // copies another file over it, an access to the missing part raises the signal SIGBUS, which kills the process; so
-// does an access that the disk refuses. The library installs no signal handler. A program has three ways to avoid
-// this. It replaces files by renames only, as mv and rebuild() do. Or it reads the file's bytes and decodes them
-// (encode.hpp), so that nothing is mapped. Or it installs a handler of SIGBUS (with SA_SIGINFO and si_addr) that
-// reports the error and calls _exit; the handler must not return, throw, or call this library.
-// cli/output/lost_file.cpp is such a handler.
+// does an access that the disk refuses. The library installs no signal handler. A program can avoid this in three
+// ways: it replaces files only by renames, as mv and rebuild() do; it reads the file's bytes and decodes them
+// (encode.hpp), so that nothing is mapped; or it installs a handler of SIGBUS (with SA_SIGINFO and si_addr) that
+// reports the error and calls _exit. The handler must not return, throw, or call this library.
+// cli/output/lost_file.cpp is an example of this handler.
 //
-// Threads: one at a time. The bytes of the file: docs/format.md. The promises, and what they require of the
-// device: docs/guarantees.md.
+// Threads: one thread at a time may use a FilterFile. docs/format.md describes the bytes of the file,
+// docs/guarantees.md the promises and what they require of the device.
 //
 // Errors: every call here that takes a path can also throw io (the system refused something, and the text says
-// what) and no_memory; every call that writes can throw no_space. After a failed write nobody knows what is on the
+// what) and no_memory; every call that writes can throw no_space. After a failed write it is unknown what is on the
 // device, so the writer throws poisoned from then on.
 #pragma once
 
@@ -91,15 +91,15 @@ enum class Access : std::uint8_t { read, write };
 struct CreateOptions {
   Hasher hasher{};
   Durability durability = Durability::sync;
-  bool replace = false;  // an existing filter file is replaced; any other file never is
+  bool replace = false;  // replace an existing filter file; any other file is never replaced
   bool shared = false;   // as in OpenOptions
 };
 
 struct OpenOptions {
   Access access = Access::read;
   Durability durability = Durability::sync;  // of a writer
-  // Of a writer: other writers that set it too may have the file open at the same time, in any processes. For plain
-  // filters with durability `process`.
+  // For a writer: other writers that also set this may have the file open at the same time, in any processes. For
+  // plain filters with durability `process`.
   bool shared = false;
 };
 
@@ -110,28 +110,29 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   // Creates an empty filter and opens it for writing. The file appears complete, or not at all.
   // Error{invalid_argument | too_large}: no filter can have that plan. {exists}, unless replace.
   // {not_a_filter}: the path has another kind of file, which is never replaced. {missing}: the directory
-  // does not exist. {locked}: another writer has the file open. After an Error the path has the file that it
-  // had before, unless the device refused to keep the name of the new file; then the new file is in place.
+  // does not exist. {locked}: another writer has the file open. After an Error the path still has its old
+  // file, unless the device refused to store the new file's name durably; then the path has the new file.
   static FilterFile create(const std::string& path, const FilterPlan& plan,
                            const CreateOptions& options = {});
 
-  // Opens a filter. A writer first recovers from a crash; a reader recovers in its own memory and does
-  // not change the file.
+  // Opens a filter. After a crash a writer first recovers the file; a reader recovers the filter in its
+  // own memory and does not change the file.
   // Error{missing | not_a_filter | newer_format | wrong_kind | corrupt | unclean | locked}.
   static FilterFile open(const std::string& path, const OpenOptions& options = {});
 
-  // Opens a filter for writing, or creates it if there is none. Any number of processes may do this at
-  // once: they all get the same filter, and one after the other can write it. `replace` is ignored.
+  // Opens a filter for writing, or creates it if there is none. Any number of processes may call this at
+  // the same time: they all get the same filter, and can write it one after the other. `replace` is
+  // ignored.
   // Error{mismatch}, which names the difference: the filter was created from another plan, or with another
   // hasher. Other errors as open and create.
   static FilterFile open_or_create(const std::string& path, const FilterPlan& plan,
                                    const CreateOptions& options = {});
 
   // Builds a new filter for the path. The path keeps the old filter, and readers see it, until close()
-  // replaces it atomically; they see the new one after reload(). A handle that is dropped without close(), or
-  // whose process dies, leaves the path unchanged. Until close() nothing is durable, merge() included, and
-  // sync() is refused. No other writer can open the path until then. This is the only way to remove keys from a
-  // plain filter. The new filter may be of another kind. `durability` and `replace` are ignored.
+  // replaces it atomically; they see the new one after reload(). If the handle is destroyed without close(), or
+  // its process dies, the path is unchanged. Until close() nothing is durable, not even a merge(), sync() is
+  // refused, and no other writer can open the path. This is the only way to remove keys from a plain filter.
+  // The new filter may be of another kind. `durability` and `replace` are ignored.
   // Errors as create, without {exists}. close() throws {exists} if the path has got another file since, or
   // something has written into the old one.
   static FilterFile rebuild(const std::string& path, const FilterPlan& plan,
@@ -147,10 +148,10 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
 
   // ---- every kind -------------------------------------------------------------------------------
 
-  // The calls of KeyCalls, as in the filter of the kind. All that change the filter throw
-  // Error{read_only | no_space | corrupt | poisoned | io}. After a throw nothing of that call is
-  // acknowledged, though some of it may be found. insert_many and remove_many take as many commits as with
-  // all the hashes at once, and hold only those of one commit.
+  // The calls of KeyCalls, as in the filter of the kind. All calls that change the filter throw
+  // Error{read_only | no_space | corrupt | poisoned | io}. A call that throws acknowledges nothing, but
+  // look-ups may find some of its keys. insert_many and remove_many make as many commits as insert_hashes
+  // and remove_hashes would, but hold only the hashes of one commit.
   bool insert_hash(Hash128 hash);
   template <class K>
   [[nodiscard]] bool may_contain(const K& key) const noexcept {
@@ -178,34 +179,38 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   void advance(std::uint64_t now);
   void set_back(std::uint64_t now);
 
-  // ---- a big list -------------------------------------------------------------------------------
+  // ---- a large load -------------------------------------------------------------------------------
 
   // Joins the calls from here to end_load() into one load: end_load(), sync() or close() acknowledges their changes,
-  // not the calls themselves. Large loads then need no journal, which is several times as fast. A `sync` writer
-  // of a plain filter stores the keys directly into the bits, once they are more than the filter has blocks and
-  // more than one commit holds; writers of the other kinds replace the file at the end of the load, and not
-  // each time that the journal is full. insert_many and remove_many do this themselves. False: a load is already
-  // active, or it would make no difference; then the caller must not end it.
+  // not the calls themselves. Large loads then need no journal, which is several times as fast. A `sync` writer of a
+  // plain filter stores the keys directly into the bits if there are more keys than the filter has blocks and than
+  // one commit holds; writers of the other kinds replace the file at the end of the load, and not each time that the
+  // journal is full. insert_many and remove_many do this themselves. False: a load is already active, or a load
+  // would make no difference; then the caller must not call end_load().
   bool begin_load() noexcept;
   void end_load();
-  // So many threads build a frozen filter at close(); 0, the default: one for each core that the process may use.
+  // Sets how many threads build a frozen filter at close(). 0, the default, means one for each core that the
+  // process may use.
   void use_threads(unsigned threads) noexcept;
 
   // ---- after a crash ------------------------------------------------------------------------------
 
-  // Names the inserts and removals from here to close(), so that they can be repeated after a crash without
-  // being done twice: the same keys, in the same order, from the first one on, under the same name. The file
-  // knows how many keys of its latest batch are done; it skips that many, and answers false for them. Returns
-  // that number. A plain filter always returns 0, because repeated inserts change nothing.
-  // The call that ends the repeated keys throws Error{mismatch} if they are not those of the batch.
+  // Names the inserts and removals from here to close() as a batch, so that a program can repeat them after a
+  // crash and the file does none twice. The program repeats the same keys, in the same order, from the first
+  // one on, under the same name. The file records how many keys of its latest batch are done; it skips that
+  // many, and answers false for them. Returns that number. A plain filter always returns 0, because repeated
+  // inserts change nothing.
+  // The call with the last repeated key throws Error{mismatch} if the repeated keys are not those of the
+  // batch.
   std::uint64_t begin_batch(std::string_view name);
 
-  // Adds every key of `other`, durably, at any level: a plain filter to a plain one, a counting
-  // filter to a counting one. Error{mismatch}.
+  // Adds every key of `other`: a plain filter to a plain one, a counting filter to a counting one. The
+  // change is durable at any level. Error{mismatch}.
   void merge(const FilterView& other);
   void merge(const CountingView& other);
-  // Adds a part of a plain filter of the same plan and hasher, for filters that come in pieces: the
-  // bits from byte `at` on. Only after rebuild(), when no reader can see an incomplete filter.
+  // Adds a part of a plain filter of the same plan and hasher: the bits from byte `at` on. It is for
+  // filters that arrive in pieces, and allowed only after rebuild(), when no reader can see an
+  // incomplete filter.
   // Error{invalid_argument}: the filter is not being rebuilt, or these bytes are beyond its end.
   void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes);
 
@@ -221,23 +226,24 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   // view() and the like are invalid. Error{read_only} after close().
   bool reload();
 
-  // The plan that it was created from; of a frozen filter that is being built, a plan of no keys.
+  // The plan that the filter was created from; while a frozen filter is being built, a plan of no keys.
   [[nodiscard]] const FilterPlan& plan() const noexcept;
-  // The filter as bytes, like encode() of its kind (encode.hpp), and a frozen one with its delta. Error{no_memory}.
+  // The filter as bytes, as encode() of its kind gives them (encode.hpp). Those of a frozen filter include its
+  // delta. Error{no_memory}.
   [[nodiscard]] std::vector<std::byte> encode() const;
   [[nodiscard]] std::uint64_t encoded_size() const;  // the number of those bytes
 
-  // The filter itself, of its kind; Error{wrong_kind}.
+  // The filter itself. Error{wrong_kind}: the filter is of another kind.
   [[nodiscard]] const FilterView& view() const;
   [[nodiscard]] const CountingView& counting() const;
   [[nodiscard]] const ScalableFilter& scalable() const;
   [[nodiscard]] const WindowFilter& window() const;
   [[nodiscard]] const FrozenFilter& frozen() const;        // its list alone
-  [[nodiscard]] const FilterView* delta() const noexcept;  // of a frozen filter; null: it has none
+  [[nodiscard]] const FilterView* delta() const noexcept;  // null: the filter has no delta
 
   [[nodiscard]] const std::string& path() const noexcept;
-  // The number of inserts that were certainly new, over the file's life (of a window: of all inserts). Of a plain
-  // filter after a crash: at least the estimate from the bits.
+  // The number of inserts that were certainly new, over the file's life (in a window filter: of all inserts).
+  // After a crash of a plain filter's writer it is at least the estimate from the bits.
   [[nodiscard]] std::uint64_t inserted() const noexcept;
   // 16 random bytes given at creation, in hexadecimal; copies share them.
   [[nodiscard]] std::string identity() const;
@@ -269,13 +275,13 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
 
 // The result of `verify`. ok() means that every byte is the one that its writer wrote.
 struct VerifyReport {
-  // in_use: a writer has it open. recoverable: opening it for writing repairs it.
+  // in_use: a writer has the file open. recoverable: opening the file for writing repairs it.
   enum class State : std::uint8_t { clean, in_use, recoverable, unclean };
   State state = State::clean;
   std::uint64_t chunks = 0;  // chunks of the bits, 64 KiB each
   std::vector<std::uint64_t> damaged_chunks;
-  // A copy of the header or the checksums of the bits are damaged: nothing is lost, and opening the file
-  // for writing repairs them.
+  // A copy of the header, or the checksums of the bits, are damaged. Nothing is lost, and opening the
+  // file for writing repairs them.
   bool spare_damaged = false;
   std::string detail;  // a sentence for people, empty if all is well
   [[nodiscard]] bool ok() const noexcept {
@@ -285,10 +291,10 @@ struct VerifyReport {
 // Reads all of the file and changes nothing. Errors as FilterFile::open, if the file cannot be read at all.
 VerifyReport verify(const std::string& path);
 
-// Writes to `out` a filter that has every key of the damaged file `path`: a damaged chunk
-// becomes all ones (in a counting filter: saturated counters), so that no key is lost and the
-// false-positive rate rises. Error{corrupt | unclean | locked}: the header or the journal is damaged, keys
-// may be missing for good, or a writer has the file open.
+// Writes to `out` a filter that has every key of the damaged file `path`. A damaged chunk becomes all ones
+// (in a counting filter: saturated counters), so no key is lost and the false-positive rate rises.
+// Error{corrupt | unclean | locked}: the header or the journal is damaged, keys may be lost permanently,
+// or a writer has the file open.
 struct SalvageReport {
   std::uint64_t chunks = 0;
   std::uint64_t filled_chunks = 0;

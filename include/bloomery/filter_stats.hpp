@@ -1,6 +1,8 @@
-// What is known of a filter of any kind in any place: its plan, its keys, its current false-positive rate.
+// The statistics of a filter of any kind in any place: its plan, its keys, its current false-positive
+// rate.
 //
-// Of a filter in memory or in a file everything is known; of a filter on a server, what the server tells.
+// For a filter in memory or in a file everything is known; for a filter on a server, only what the server
+// reports.
 #pragma once
 
 #include <bloomery/kind.hpp>
@@ -17,18 +19,20 @@
 namespace bloomery {
 
 struct FilterStats : Stats {
-  // False: the fill, estimated_items and current_fpr of Stats are 0, because the place does not know them (a filter
-  // of a module that counts, forgets or is frozen). Those of other filters of a module follow from its items.
+  // False: fill, estimated_items and current_fpr of Stats are 0, because the place does not report them (for a
+  // filter of a module that counts, forgets or is frozen). For other filters of a module they are computed from the
+  // number of items.
   bool fill_known = true;
   std::optional<Kind>
-      kind{};  // nothing: a module does not tell it, or the bits are those of a PHP class
-  // Keys up to which the stated false-positive rate holds: of a scalable filter in all of its sub-filters,
-  // of a rotating filter in one generation.
+      kind{};  // nullopt: a module does not report it, or the bits are a PHP class's
+  // The number of keys up to which the stated false-positive rate holds: for a scalable filter in all of
+  // its sub-filters, for a rotating filter in one generation.
   std::uint64_t capacity = 0;
   double fpr = 0;           // the stated rate of the whole; 0: unknown
   std::uint64_t bytes = 0;  // of all bits, counters, sub-filters or slices together; 0: unknown
-  // The bits of the whole. Of a counting filter: its counters. Of a scalable filter: all sub-filters, with the
-  // hashes of the newest. Of a rotating filter: one generation.
+  // The bits of the whole filter. For a counting filter these are its counters. For a scalable filter they are
+  // the bits of all sub-filters, with the hash count of the newest. For a rotating filter they are the bits of
+  // one generation.
   std::optional<Plan> plan{};
   std::optional<std::uint64_t>
       inserted{};          // inserts that were certainly new; of a window filter all inserts
@@ -47,16 +51,16 @@ struct FilterStats : Stats {
   };
   std::optional<std::uint64_t> growth{};  // of a scalable filter
   std::vector<SubFilter>
-      sub_filters{};  // empty: the filter is not scalable, or the place does not tell
+      sub_filters{};  // empty if the filter is not scalable or the place does not report them
 
   std::optional<WindowPlan> window{};
   std::uint32_t live_slices = 0;       // of a window filter: how many slices hold keys
-  std::optional<FrozenPlan> frozen{};  // then `plan` has its bytes and its hashes, and no layout
+  std::optional<FrozenPlan> frozen{};  // if set, `plan` has its bytes and hashes, and no layout
   // The delta of a frozen filter: the keys that came after it was built. `inserted`, `capacity`, `current_fpr` and
-  // `estimated_items` above are those of the list and the delta together, over_capacity is that of the delta.
+  // `estimated_items` above are for the list and the delta together; over_capacity is for the delta alone.
   struct Delta {
     Plan plan;
-    std::uint64_t inserted = 0;  // without those of a writer that was killed
+    std::uint64_t inserted = 0;  // without the inserts of a writer that was killed
     double estimated_items = 0;
     double current_fpr = 0;
   };
@@ -68,8 +72,8 @@ struct FilterStats : Stats {
   };
   std::optional<Shards> shards{};
 
-  // Of a rotating filter. The values above are those of the newer generation, except for fpr and current_fpr,
-  // which are those of both generations together.
+  // The generations of a rotating filter. The values above describe the newer generation, except fpr and
+  // current_fpr, which describe both generations together.
   struct Generations {
     std::uint64_t newer = 0;  // its number
     Stats older;
@@ -77,7 +81,7 @@ struct FilterStats : Stats {
   std::optional<Generations> generations{};
 
   std::optional<std::uint64_t> module_arrays{};  // of a module's filter: the number of its arrays
-  std::optional<PhpScheme> scheme{};             // then current_fpr is a lower bound
+  std::optional<PhpScheme> scheme{};             // if set, current_fpr is a lower bound
 };
 
 }  // namespace bloomery

@@ -29,7 +29,7 @@
 namespace bloomery {
 
 namespace detail {
-// Error{mismatch}, naming the first difference, unless a key has the same bits in both.
+// Error{mismatch}, which names the first difference, unless every key has the same bits in both filters.
 void require_same_scheme(const Plan& a, const Hasher& hasher_a, const Plan& b,
                          const Hasher& hasher_b);
 }  // namespace detail
@@ -59,8 +59,8 @@ class FilterView : public detail::KeyCalls<FilterView> {
 #endif
     return kernel_->contains(bit_array_, hash);
   }
-  // Prefetches the blocks of a hash (with `standard` the first two). It helps if other work comes before
-  // the look-up.
+  // Prefetches the blocks of a hash (in `standard` the first two of them). It helps if other work comes
+  // before the look-up.
   void prefetch(Hash128 hash) const noexcept;
 
   // ---- the whole ------------------------------------------------------------------------
@@ -68,23 +68,23 @@ class FilterView : public detail::KeyCalls<FilterView> {
   // Adds every key of `other`. Error{mismatch} unless bits, hashes, layout, family and seed
   // are the same.
   void merge(const FilterView& other);
-  // Keeps every key that is in both. More false positives may remain than in a filter made from the
-  // common keys. Errors as merge.
+  // Keeps every key that is in both filters. The result may have more false positives than a filter
+  // made from the common keys. Errors as merge.
   void intersect(const FilterView& other);
   void clear() noexcept;
 
   // All of the following at once, in one pass over the bits or a sample of them.
   [[nodiscard]] Stats stats(Precision precision = Precision::sampled) const noexcept;
-  // The share of ones; 1 if there are no bits. These four read all of the bits; current_fpr reads a
-  // sample of blocked and blocked2.
+  // The share of ones; 1 if there are no bits. This and the next three functions read all of the bits, except
+  // current_fpr, which reads a sample in the layouts blocked and blocked2.
   [[nodiscard]] double fill() const noexcept;
   // The false-positive rate of the bits as they are now: the mean over all blocks of filters up to 4 MiB
   // (65,536 blocks), and over 65,536 evenly spread blocks of larger ones.
   [[nodiscard]] double current_fpr() const noexcept;
-  // How many distinct keys give this fill; infinity if all bits are ones.
+  // The number of distinct keys that would give this fill; infinity if all bits are ones.
   [[nodiscard]] double estimated_items() const noexcept;
-  // The filter holds more keys than it was planned for, by more than four standard errors of the
-  // estimate. The stated false-positive rate no longer holds; current_fpr() is the rate now.
+  // Whether the filter holds more keys than it was planned for, by more than four standard errors of
+  // the estimate. The stated false-positive rate no longer holds; current_fpr() is the rate now.
   [[nodiscard]] bool over_capacity() const noexcept;
 
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
@@ -96,14 +96,14 @@ class FilterView : public detail::KeyCalls<FilterView> {
   [[nodiscard]] const detail::BitArray& bit_array() const noexcept { return bit_array_; }
   [[nodiscard]] const detail::Kernel& kernel() const noexcept { return *kernel_; }
   [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
-  // For tests: the same bits through another kernel.
+  // For tests: uses another kernel on the same bits.
   void use_kernel(const detail::Kernel& kernel) noexcept;
 
-  // Error{mismatch}, naming the first difference, unless a key has the same bits in both.
+  // Error{mismatch}, which names the first difference, unless every key has the same bits in both filters.
   static void require_same_scheme(const FilterView& a, const FilterView& b);
 
  protected:
-  // The bytes that a filter of this plan needs. Error: the plan is invalid.
+  // The number of bytes that a filter of this plan needs. Error: the plan is invalid.
   static std::uint64_t bytes_of(const Plan& plan);
   // Releases the bits: the state of a Filter that was moved from.
   void detach() noexcept;
@@ -122,7 +122,7 @@ class FilterView : public detail::KeyCalls<FilterView> {
   }
 #endif
 #ifdef BLOOMERY_SHARED_SINGLE_BLOCK
-  // While other threads set bits. A loop that waits for a key asks the memory each time.
+  // A look-up while other threads set bits. The fence makes a loop that waits for a key read the memory each time.
   [[gnu::always_inline]] bool test_relaxed_block(Hash128 hash) const noexcept {
     const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(bit_array_, hash);
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -167,7 +167,7 @@ class FilterView : public detail::KeyCalls<FilterView> {
   detail::InlinePath inline_path_ = detail::InlinePath::none;
   // The inline path for integer keys: none unless the hash family is xxh3.
   detail::InlinePath integers_inline_path_ = detail::InlinePath::none;
-  std::uint8_t sharing_ = 0;  // what ConcurrentFilter says of the bits, plus 1; 0: there was none
+  std::uint8_t sharing_ = 0;  // the Sharing of the first ConcurrentFilter, plus 1; 0: none
   Plan plan_;
   Hasher hasher_;
 };

@@ -1,4 +1,4 @@
-// A filter of a set that does not change: the smallest kind. No key can be added later.
+// A filter of a set that does not change: the smallest kind. No key can be added after it is built.
 //
 //   bloomery::FrozenBuilder builder(0.01);                  // 1 % false positives
 //   for (const auto& address : blacklist) builder.insert(address);
@@ -6,9 +6,9 @@
 //   if (spam.may_contain(sender)) reject();                 // false: certainly not in the list
 //
 // A look-up reads three places that are close to each other. docs/benchmarks.md has the times of building and of
-// look-ups, frozen_plan.hpp the sizes, docs/format.md the bytes. The same set of keys gives the same
-// bytes on every machine, in any order and however often a key comes. insert and insert_many add keys
-// (detail/key_calls.hpp).
+// look-ups, frozen_plan.hpp the sizes, docs/format.md the bytes. The same set of keys gives the same bytes on
+// every machine, whatever their order and however often each key comes. insert and insert_many add keys to a
+// builder (detail/key_calls.hpp).
 //
 // Threads: any number of look-ups at once. A builder is for one thread at a time.
 #pragma once
@@ -38,14 +38,14 @@ class KeySpool;
 // A filter that was moved from can only be assigned to or destroyed.
 class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
  public:
-  // Of no keys. PlanError: the fpr is not in [1e-9, 0.5].
+  // A filter of no keys. PlanError: the fpr is not in [1e-9, 0.5].
   explicit FrozenFilter(double fpr, const Hasher& hasher = Hasher());
-  // Over bytes that the caller owns and does not change: plan.bytes() of them. `keys` is plan.array.capacity, or
-  // 0 where that is 1 because there are no keys. Reads the table of partitions only. Error{corrupt}: the table does
-  // not fit the plan or the bytes; {no_memory}; PlanError: an invalid plan.
+  // A filter over plan.bytes() bytes that the caller owns and does not change. `keys` is plan.array.capacity, or 0
+  // if that is 1 because there are no keys. Reads only the table of partitions. Error{corrupt}: the table does not
+  // fit the plan or the bytes; {no_memory}; PlanError: an invalid plan.
   static FrozenFilter over(const FrozenPlan& plan, std::uint64_t keys, const Hasher& hasher,
                            std::span<const std::byte> bytes);
-  // The same, over memory that the filter takes over.
+  // The same, over memory that the filter then owns.
   static FrozenFilter over(const FrozenPlan& plan, std::uint64_t keys, const Hasher& hasher,
                            detail::BitMemory memory);
 
@@ -71,13 +71,13 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
     for (const std::uint64_t cell : {at.first, at.second, at.third})
       detail::prefetch(partition.byte_of(cell));
   }
-  // For a filter over bytes that the caller owns: they are at another address now.
+  // For a filter over bytes that the caller owns: tells it their new address.
   void moved_to(std::span<const std::byte> bytes) noexcept;
 
-  // For tests: the same cells through another kernel.
+  // For tests: uses another kernel on the same cells.
   void use_kernel(const detail::FrozenKernel& kernel) noexcept { kernel_ = &kernel; }
 
-  // Its bytes: the table, and each partition.
+  // The bytes of the filter: the table, then each partition.
   [[nodiscard]] std::vector<std::span<const std::byte>> pieces() const;
 
  private:
@@ -107,11 +107,11 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
   std::span<const std::byte> table_;
   std::vector<std::span<const std::byte>> cells_;
   std::vector<detail::BitMemory>
-      memory_;  // of the table and the partitions; empty: somebody else's
+      memory_;  // of the table and the partitions; empty if the caller owns them
 };
 
-// Collects the keys of a set and builds its filter. It needs about eight bytes for each key, and while it builds 38
-// more for each key of one partition. If the keys of a set do not fit into memory, build it into a file
+// Collects the keys of a set and builds its filter. It needs about eight bytes per key, and while it builds 38 more
+// bytes per key of one partition. If the keys of a set do not fit into memory, build it into a file
 // (filter_file.hpp), which keeps them in a temporary file. insert() always answers false, because only build()
 // finds out which keys came twice.
 class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
@@ -127,18 +127,20 @@ class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
   // The number of inserts so far, repeats included.
   [[nodiscard]] std::uint64_t inserted() const noexcept;
 
-  // Error{no_memory}: the key was not added, earlier ones were. The caller can try again.
+  // Error{no_memory}: the key was not added, but earlier keys were. The caller can try again.
   bool insert_hash(Hash128 hash) {
     do_insert({&hash, 1}, nullptr);
     return false;
   }
 
-  // Takes the keys of another builder, which is empty afterwards. Threads that collect keys have a builder each.
+  // Takes the keys of another builder, which is empty afterwards. If several threads collect keys, each needs
+  // its own builder.
   // Error{mismatch}: another hasher; {no_memory}: each builder still has its keys.
   void merge(FrozenBuilder&& other);
 
   // The filter of the keys so far, built by `threads` threads; 0 means one per core that the process may use. The
-  // builder is empty afterwards. Error{no_memory | too_large | io}: it still has its keys and can try again.
+  // builder is empty afterwards. Error{no_memory | too_large | io}: the builder still has its keys, and build()
+  // can be called again.
   [[nodiscard]] FrozenFilter build(unsigned threads = 1);
 
  private:

@@ -1,4 +1,4 @@
-// Hashes keys to 128 bits.
+// The hash of a key: what a key is, the hash families, and seeds. A hash has 128 bits.
 //
 // The hash of a key never changes: the same key, family and seed give the same Hash128 on every CPU
 // and in every version (tests/hash holds golden values).
@@ -8,10 +8,10 @@
 //   siphash  SipHash-2-4, 128-bit output,      the same, of the 8 little-endian bytes
 //            128-bit key
 //
-// Integers hash by value: 97 as an int and as a uint64_t are one key. With xxh3 it is never the key of
-// the byte "a". Signed integers are sign-extended to 64 bits first. The integer hash of
-// xxh3 has 64 bits, so with n integer keys the false-positive rate is at least n / 2^64 (5e-12 at
-// 10^8 keys). For a lower rate insert the bytes of the integer.
+// Integers hash by value: 97 as an int and as a uint64_t are one key. With xxh3 the integer 97 is never
+// the same key as the byte "a". Signed integers are sign-extended to 64 bits first. The integer hash of
+// xxh3 has 64 bits, so with n integer keys the false-positive rate is at least n / 2^64 (5e-12 at 10^8
+// keys). For a lower rate insert the bytes of the integer.
 //
 // Use siphash with a secret random seed if an adversary chooses keys: with xxh3 a user who knows half of
 // the seed can make keys that collide (docs/configuration.md, "Which hash, which seed").
@@ -46,7 +46,7 @@ struct Seed {
   friend bool operator==(const Seed&, const Seed&) = default;
 };
 
-// A seed from the system's random source, of the width that the family takes.
+// A random seed from the system, of the width that the family takes.
 Seed random_seed(HashFamily family);
 
 namespace detail {
@@ -66,9 +66,9 @@ constexpr std::uint64_t kSpreadMultiplier = 0xA0761D6478BD642F;
 
 // The xxh3 family's hash of an integer. `seed_multiplier` is Hasher::seed_multiplier(), an odd
 // mix of the seed.
-// Law: `low` is the folded product, `high` mixes it once more to choose the block; both are well mixed
-// for sequences, strides, reversed bytes and one-bit neighbours (tests/filter). The seed moves keys to
-// other blocks, where they meet other keys; it does not change their patterns, which saves an
+// Law: `low` is the folded product; `high` mixes `low` once more to choose the block. Both are well
+// mixed for sequences, strides, reversed bytes and one-bit neighbours (tests/filter). The seed moves
+// keys to other blocks, where they meet other keys; it does not change their patterns, which saves an
 // instruction in every look-up.
 [[nodiscard]] inline Hash128 hash_integer(std::uint64_t key,
                                           std::uint64_t seed_multiplier) noexcept {

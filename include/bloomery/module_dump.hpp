@@ -1,4 +1,4 @@
-// Filters of a Redis module from dumps: BF.LOADCHUNK, RESTORE, and the header of a dump.
+// Loads filters of a Redis module from dumps (BF.LOADCHUNK, RESTORE), and makes and reads the header of a dump.
 //
 //   auto from = ModuleFilter::open({{.host = "10.0.0.7"}, "urls"});
 //   ModuleLoader to({{.host = "10.0.0.8"}, "urls"});
@@ -19,9 +19,9 @@
 
 namespace bloomery {
 
-// Loads a filter under another name, and puts it into its place at once. Without publish(), the
-// place keeps what it had, and the loaded filter is removed. Error{wrong_kind}: the place is in
-// shards.
+// Loads a filter under a temporary name; publish() puts it into its place at once. Without publish(),
+// the place keeps what it had, and the destructor removes the loaded filter. Error{wrong_kind}: the
+// place is in shards.
 class ModuleLoader {
  public:
   // With `replace` publish() replaces a filter of a module.
@@ -30,10 +30,10 @@ class ModuleLoader {
   ModuleLoader& operator=(const ModuleLoader&) = delete;
   ~ModuleLoader();
 
-  // The chunks, in order. Error{corrupt}: the module refuses it.
+  // Loads the next chunk; call it for all chunks in order. Error{corrupt}: the module refuses the chunk.
   void load(const ModuleChunk& chunk);
-  // Instead of chunks: a payload of DUMP. Error{corrupt}: it is damaged, or from another module or
-  // version; {not_a_filter}: it is not a filter.
+  // Instead of load(): loads a payload of DUMP. Error{corrupt}: the payload is damaged, or comes from
+  // another module or version; {not_a_filter}: it is not a filter.
   void restore(std::string_view payload);
   // Error{exists}: the key holds something that publish() does not replace.
   void publish();
@@ -44,7 +44,7 @@ class ModuleLoader {
 };
 
 // The header of a dump whose only array has the bits of this filter and which states `items` keys.
-// Keys of the module are strings: it does not find keys that were inserted as integers.
+// The module takes only strings as keys, so it does not find keys that were inserted as integers.
 // Error{wrong_kind}: the module does not have this hash or layout.
 [[nodiscard]] std::string module_header(const Plan& plan, const Hasher& hasher,
                                         std::uint64_t items);
@@ -52,8 +52,8 @@ class ModuleLoader {
 [[nodiscard]] std::string module_header(const FrozenPlan& plan, const Hasher& hasher,
                                         std::uint64_t items);
 // The reverse: the plan and hasher of a plain or frozen filter that can hold the bits that follow this header, and
-// the number of keys that it states. Error{wrong_kind}: it has several sub-filters, RedisBloom's layout, counters or
-// a window. {corrupt}.
+// the number of keys that it states. Error{wrong_kind}: the filter has several sub-filters, RedisBloom's layout,
+// counters or a window. {corrupt}.
 struct ModuleContents {
   FilterPlan plan;
   Hasher hasher;

@@ -5,21 +5,21 @@
 //   auto seen = ModuleFilter::create(place, {.capacity = 1'000'000, .fpr = 0.001});
 //   if (seen.insert(url)) fetch(url);   // true: certainly new
 //
-// The module answers "absent" for a key that is not there, and creates a filter for the first
-// BF.ADD. So every command here comes with a question that shows whether the filter is still there:
-//   - Under one key each command is sent between two BF.INFO. A filter that is gone, has become
-//     smaller, or, if it grows, has fewer items is an Error and never "absent". The client cannot see
-//     that another client has put a filter with as much capacity and as many items, or one that does
-//     not grow, in its place: BF.INFO does not identify a filter.
+// If a Redis key does not exist, the module answers "absent", and its first BF.ADD creates a filter. So
+// with every command this class also checks whether the filter is still there:
+//   - Under one key it sends each command between two BF.INFO. If the filter is gone, has become
+//     smaller, or (if it grows) has fewer items, the result is an Error and never "absent". The client
+//     cannot detect that another client has replaced the filter by one with as much capacity and as many
+//     items, or by one that does not grow, because BF.INFO does not identify a filter.
 //   - In shards (the third part of the place) shard i of s is a filter `urls:{t}` of its own, as
 //     the strings of a RedisFilter are, and a record, `urls:{0}:shards`, says what the whole is.
-//     Each shard holds marker items that no other filter has. Every command looks them up too
-//     (an insert in one transaction): a shard that is missing, evicted or replaced is an Error and never
-//     "absent". With a single shard this is also the safer way for one key.
-// A batch is a BF.MEXISTS or BF.INSERT for each 1,024 keys (in shards: for each shard), two batches
-// are in flight at once, and all nodes work at the same time.
+//     Each shard holds marker items that no other filter has. Every command also looks up these items
+//     (an insert does so in one transaction): a shard that is missing, evicted or replaced is an Error
+//     and never "absent". For a filter that fits under one key, a single shard is therefore safer.
+// A batch is one BF.MEXISTS or BF.INSERT for each 1,024 keys (in shards: in each shard). Two batches are
+// in flight at once, and all nodes work at the same time.
 //
-// Threads: one at a time for each object. Objects are independent of each other.
+// Threads: one thread at a time may use an object. Objects are independent of each other.
 #pragma once
 
 #include <bloomery/module_messages.hpp>
@@ -46,22 +46,22 @@ class ModuleKeys;
 class ModuleFilter {
  public:
   // Error{exists}: the place holds something. {wrong_kind}: the module of the server does not have this
-  // kind; in shards only plain and scalable filters exist. Shards: 0 means as many as
-  // RedisFilter::create would make. Each has room for its share of the keys and 7 standard deviations
-  // more, because hashing does not fill them evenly: no shard is full or grows before the whole has
-  // reached its capacity (except once in 10^9 filters). As in RedisFilter::create, all shards are made or
+  // kind; in shards only plain and scalable filters exist. 0 shards means as many as RedisFilter::create
+  // would make. Each shard has room for its share of the keys and 7 standard deviations more, because
+  // hashing does not fill them evenly: no shard is full or grows before the whole filter has reached its
+  // capacity (except once in 10^9 filters). As in RedisFilter::create, either all shards are made or
   // none; the record represents the filter. {locked}: another process is making a filter there.
   static ModuleFilter create(const RedisPlace& place, const ModuleReserve& reserve);
-  // Error{missing}; {mismatch}: it has another number of shards; {locked}: it is being made.
+  // Error{missing}; {mismatch}: the filter has another number of shards; {locked}: a process is making it.
   static ModuleFilter open(const RedisPlace& place);
 
-  // Makes a filter that has every key of the sources, chunk by chunk, between servers too, and puts
-  // it into its place when it is whole. One source is copied. Several must be in shards, with the
-  // same capacity, false-positive rate, growth and number of shards; BF.MERGE merges them,
-  // which only bloomery.so has. With `replace` another filter of the module is replaced; in shards
-  // one with the same number of shards, as RedisFilterWriter does, and also a source. A copy in shards is a
-  // filter of its own: a client that has another filter open in its place gets Error{mismatch} or {missing}, and
-  // never an answer of the copy. Keys that others insert at the same time may or may not be in it.
+  // Makes a filter that has every key of the sources, chunk by chunk, also between servers, and puts it into its
+  // place when it is complete. It copies a single source. Several sources must be in shards, with the same
+  // capacity, false-positive rate, growth and number of shards; BF.MERGE merges them, a command that only
+  // bloomery.so has. With `replace` it replaces a filter of the module; in shards one with the same number of
+  // shards, as RedisFilterWriter does, and even a source. A copy in shards has its own identity: a client that
+  // still has the replaced filter open gets Error{mismatch} or {missing}, and never an answer from the copy.
+  // Keys that others insert at the same time may or may not be in it.
   // Error{mismatch}: the sources differ from each other or from the place; {exists}; {wrong_kind}: they cannot
   // be merged; {no_space}: a shard of RedisBloom is full and has no room for the copy's marker items.
   static void store(const RedisPlace& place, std::span<ModuleFilter* const> sources,
@@ -84,23 +84,23 @@ class ModuleFilter {
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
   [[nodiscard]] ModuleInfo info();
-  // Nothing: it counts, forgets or is frozen, or this user may not ask.
+  // nullopt if the filter counts, forgets or is frozen, or if the server does not let this user ask.
   [[nodiscard]] std::optional<ModuleFill> fill();
-  // The parameters that the filter was made with. Nothing: a RedisBloom server does not tell them for a filter
-  // under one key. The module chooses the layout of shards; it is empty here.
+  // The parameters that the filter was made with; nullopt if it is under one key of a RedisBloom server, which
+  // does not report them. `layout` is empty for shards, because the module chooses it.
   [[nodiscard]] std::optional<ModuleReserve> reserved();
 
-  // The chunk after the one with this iterator, in the dump of a shard. Keys that others insert at the same time
-  // may or may not be in it. Error{missing}; {mismatch}: the filter was replaced; {io}: the chunk is larger than
-  // kMostChunkBytes, or its iterator is not above the one before.
+  // Returns the chunk after the one with this iterator in the dump of a shard. Keys that others insert at the
+  // same time may or may not be in it. Error{missing}; {mismatch}: the filter was replaced; {io}: the chunk is
+  // larger than kMostChunkBytes, or its iterator is not above the one before.
   [[nodiscard]] ModuleChunk dump(std::uint64_t after = 0, std::uint32_t shard = 0);
 
-  // Nothing: it is under one key.
+  // nullopt if the filter is under one key.
   [[nodiscard]] std::optional<std::uint32_t> shards() const noexcept;
   // The Redis keys, shard 0 first. To remove a filter in shards, UNLINK the record, then these.
   [[nodiscard]] const std::vector<std::string>& keys() const noexcept;
   [[nodiscard]] std::string record_key() const { return keys().front() + ":shards"; }
-  // How many nodes have slots; 1 without a cluster.
+  // The number of nodes that have slots; 1 without a cluster.
   [[nodiscard]] std::size_t nodes();
 
  private:

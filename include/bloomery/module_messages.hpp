@@ -13,7 +13,7 @@ namespace bloomery {
 
 // The arguments of BF.RESERVE. Only bloomery.so has filters that count or forget.
 struct ModuleReserve {
-  Kind kind = Kind::scalable;      // plain: it does not grow, and refuses keys when it is full
+  Kind kind = Kind::scalable;      // a plain filter does not grow; it refuses keys when full
   std::uint64_t capacity = 0;      // in shards: of all of them together
   double fpr = 0.01;               // the stated false-positive rate up to there
   std::uint32_t expansion = 2;     // of a scalable filter: the factor by which it grows
@@ -24,25 +24,25 @@ struct ModuleReserve {
   std::uint32_t slices = 8;
 };
 
-// The reply of BF.INFO; of shards the sums, without the marker items.
+// The reply of BF.INFO. For shards it is the sum over all of them, without the marker items.
 struct ModuleInfo {
   std::uint64_t capacity = 0;
   std::uint64_t bytes = 0;
   std::uint64_t filters = 0;
-  std::uint64_t items = 0;                      // that were new when they were inserted
-  std::optional<std::uint64_t> expansion = {};  // nothing: it does not grow
+  std::uint64_t items = 0;                      // keys that were new when inserted
+  std::optional<std::uint64_t> expansion = {};  // nullopt if it does not grow
 };
 
-// What a filter that is plain or grows has in it, by the theory of its layout and the items of each sub-filter,
-// which BF.DEBUG says. Of shards the mean.
+// The fill of a plain or scalable filter, computed from its layout and from the items of each sub-filter, which
+// BF.DEBUG reports. For shards it is the mean over all of them.
 struct ModuleFill {
   double fill = 0;         // the share of ones
   double current_fpr = 0;  // the false-positive rate
 };
 
-// A chunk of a dump, as BF.SCANDUMP gives it: first a header, which says what the filter is, then
-// the bits in chunks of at most 16 MiB. bloomery.so reads dumps of both modules; RedisBloom reads its own,
-// and those of filters with RedisBloom's layout.
+// A chunk of a dump, as BF.SCANDUMP gives it. The first chunk is a header with the parameters of the
+// filter; the bits follow in chunks of at most 16 MiB. bloomery.so reads dumps of both modules; RedisBloom
+// reads its own dumps, and those of filters with RedisBloom's layout.
 struct ModuleChunk {
   std::uint64_t iterator =
       0;  // asks for the next chunk; 0: the dump has ended, and there are no bytes

@@ -13,7 +13,7 @@
 // The bits are kept in the order of a Redis string: offset 0 is the most significant bit of
 // byte 0.
 //
-// Promises: the same bits as 64-bit PHP sets (tested with 8.2), and never a false negative.
+// Promises: it sets the same bits as 64-bit PHP (tested with 8.2), and never gives a false negative.
 // It promises no false-positive rate. The string hashes give many keys the same bits, and crc32 has 32
 // bits, so with n items the rate is at least n / 2^32 whatever m is (docs/migrate.md).
 //
@@ -34,7 +34,7 @@ namespace bloomery {
 
 constexpr std::uint32_t kMaxPhpHashes = 65'536;
 
-// Where the bits of a key are. Small, so pass it by value.
+// Where the bits of a key are. A scheme is small, so pass it by value.
 class PhpScheme {
  public:
   // Error{invalid_argument}: no hash, or one twice.
@@ -54,9 +54,9 @@ class PhpScheme {
   }
 
   // The offsets of a key's bits, in PHP's order; some may be equal. `offsets` must have room for
-  // hash_count() of them: else Error{invalid_argument}.
+  // hash_count() of them; otherwise Error{invalid_argument}.
   void positions(std::string_view key, std::span<std::uint64_t> offsets) const;
-  // The offsets of many keys, key by key; with crc32-mt several times as fast per key.
+  // The offsets of many keys, one key after the other; with crc32-mt this is several times as fast per key.
   void positions(std::span<const std::string_view> keys, std::span<std::uint64_t> offsets) const;
 
   // "php-hashes=BKDR,SDBM,JS", or "php-crc32-mt" with its bits and hashes.
@@ -86,13 +86,14 @@ class PhpFilter {
   // False: the key was certainly never inserted.
   [[nodiscard]] bool may_contain(std::string_view key) const noexcept;
 
-  // Many keys, in order. They return how many keys were certainly new, or may be there. The answers,
-  // unless empty, must have room for one per key; otherwise Error{invalid_argument}, and nothing has changed.
+  // These process many keys in order, and return how many keys were certainly new, or may be there. A span
+  // for the answers must be empty or have room for one per key; otherwise Error{invalid_argument}, and
+  // nothing has changed.
   // Error{no_memory}.
   std::size_t insert_many(std::span<const std::string_view> keys, std::span<bool> fresh = {});
   std::size_t may_contain_many(std::span<const std::string_view> keys,
                                std::span<bool> found = {}) const;
-  // Whether all keys may be there. It stops at the first that is not.
+  // Whether all keys may be there. It stops at the first key that is not.
   [[nodiscard]] bool may_contain_all(std::span<const std::string_view> keys) const noexcept;
 
   // The share of ones. Empty the filter when it passes one half.
@@ -107,7 +108,7 @@ class PhpFilter {
   [[nodiscard]] std::span<const std::byte> string_bytes() const noexcept;
 
  private:
-  // In groups: the offsets of a group are computed and prefetched, then applied.
+  // Processes keys in groups: it computes and prefetches the offsets of a group, then applies them.
   template <class Apply>
   std::size_t in_groups(std::span<const std::string_view> keys, std::span<bool> answers,
                         Apply apply) const;

@@ -1,4 +1,5 @@
-// Plans: from the number of keys and the false-positive rate to bits and hashes, and back.
+// The plan of a plain filter: computes the bits and hashes from the number of keys and the false-positive
+// rate, or the reverse.
 //
 // Units: items and capacity in keys, bits in bits, rates as shares between 0 and 1. `fpr` is the
 // false-positive rate: the share of absent keys that are answered "maybe".
@@ -16,13 +17,13 @@
 //               as blocked2, in such blocks
 //
 // The narrow blocks are those of counting filters (counting_plan.hpp): a counter of 4 bits for each bit of
-// a block of 128, or of 8 bits for each of 64, makes 64 bytes. They are never a default of plain filters,
-// because `blocked` and `blocked2` need fewer bits.
+// a block of 128, or of 8 bits for each of 64, makes 64 bytes. They are never the default layout of plain
+// filters, because `blocked` and `blocked2` need fewer bits.
 //
 // The load of a block is binomial (n keys over m/512 blocks). The fpr stated for `blocked` and
 // `blocked2` is an upper bound, 0 to 5 % above the exact one for the best k: a key's words are drawn
-// without replacement, which the formula ignores (docs/configuration.md). With few hashes the exact
-// fpr can be above the formula's; then the exact one is stated. For narrow blocks it is always the
+// without replacement, which the formula ignores (docs/configuration.md). With few hashes the exact fpr
+// can be above the formula's; then the plan states the exact one. For narrow blocks it always states the
 // exact one, down to 1e-9 in each block.
 //
 // Sources: Bloom 1970 (standard); Putze, Sanders and Singler 2007 (blocked, and the sum over loads);
@@ -61,10 +62,10 @@ constexpr double kMinFpr = 1e-15;
 constexpr double kMaxFpr = 0.5;
 
 // The layout with counters of 4 or 8 bits for this rate: two blocks per key below 1e-4 with 4 bits and below
-// 1e-3 with 8, otherwise one (counting_plan.hpp says why). PlanError: any other number of bits.
+// 1e-3 with 8, otherwise one (counting_plan.hpp says why). PlanError: counters of any other number of bits.
 [[nodiscard]] Layout counting_layout(std::uint32_t counter_bits, double fpr = kMaxFpr);
 
-// The numbers of a request for a filter of any kind (spec.hpp).
+// The fields of a request for a filter of any kind (spec.hpp).
 enum class PlanField : std::uint8_t {
   kind,
   capacity,
@@ -80,8 +81,8 @@ enum class PlanField : std::uint8_t {
   delta
 };
 
-// Every error of the planner: Error{invalid_argument | too_large} and the number to change or to add.
-// The message says which number is impossible and why.
+// Every error of the planner: Error{invalid_argument | too_large} with the field to change or to add.
+// The message says which field is impossible and why.
 class PlanError : public Error {
  public:
   // `text` names fields in braces, as in "{fpr} is missing". what() replaces them by the names of the
@@ -115,13 +116,13 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// The smallest plan for `capacity` keys at `fpr`. Without a layout: blocked for rates from
-// 1e-4 up, blocked2 from 1e-10 up, standard below (there two blocks cost over a quarter more bits).
+// The smallest plan for `capacity` keys at `fpr`. The default layout is blocked for rates from 1e-4 up,
+// blocked2 from 1e-10 up, and standard below (there blocked2 costs over a quarter more bits).
 // PlanError: one of the numbers is out of range, or the filter would be too large.
 [[nodiscard]] Plan plan(std::uint64_t capacity, double fpr,
                         std::optional<Layout> layout = std::nullopt);
 
-// The other directions: give enough of the four numbers to determine the rest.
+// Solves for the missing numbers: give enough of the four numbers to determine the rest.
 //   capacity, fpr                 -> bits, hashes      (as above)
 //   capacity, fpr, hashes         -> bits
 //   capacity, bits                -> hashes (the best), fpr
@@ -137,7 +138,7 @@ struct Plan {
 // A number of hashes is the best if neither fewer nor more give a lower fpr: with standard at
 // k n = m ln 2 (half of the bits are ones), with blocked and blocked2 at more bits. A computed size is
 // rounded up to whole blocks; a given one is rounded down, but to at least one block.
-// Without a layout and an fpr: blocked. Filters of every kind: spec.hpp.
+// If the request has neither a layout nor an fpr, the layout is blocked. spec.hpp has the plans of every kind.
 struct PlanRequest {
   std::optional<std::uint64_t> capacity{};
   std::optional<double> fpr{};
@@ -147,7 +148,7 @@ struct PlanRequest {
 };
 [[nodiscard]] Plan solve(const PlanRequest& request);
 
-// The fpr of a filter of these parameters with `items` distinct keys in it, whatever its capacity.
+// The fpr of a filter with these parameters and `items` distinct keys in it, whatever its capacity.
 [[nodiscard]] double predicted_fpr(Layout layout, std::uint64_t bits, std::uint32_t hashes,
                                    double items);
 [[nodiscard]] double predicted_fpr(const Plan& plan, double items);
@@ -159,7 +160,7 @@ struct PlanRequest {
 [[nodiscard]] double lower_bound_bits(double fpr) noexcept;
 
 [[nodiscard]] std::uint32_t max_hashes(Layout layout) noexcept;
-// 2^40. For narrow blocks a counting filter may have 128 GiB: 2^38 and 2^37.
+// 2^40, and 2^38 or 2^37 for the narrow blocks, so that a counting filter has at most 128 GiB.
 [[nodiscard]] std::uint64_t max_bits(Layout layout) noexcept;
 
 // PlanError unless the plan's invariant holds.

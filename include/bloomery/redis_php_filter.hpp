@@ -1,4 +1,4 @@
-// The bucket of a PHP class in Redis, shared with its PHP clients: bits alone, from offset 0.
+// The bucket of a PHP class in Redis, shared with its PHP clients. The string has only the bits, from offset 0 on.
 //
 //   auto bucket = RedisPhpFilter::open({{.host = "10.0.0.7"}, "rptc"},
 //                                      PhpScheme::string_hashes("BKDR,SDBM,JS"));
@@ -7,7 +7,7 @@
 // A bucket has no parameters. The client can only check that the key holds a string, that it is not
 // longer than the bits of the scheme, and that it never becomes shorter than before.
 //
-// Threads: one at a time for each object.
+// Threads: one thread at a time may use an object.
 #pragma once
 
 #include <bloomery/php_filter.hpp>
@@ -30,9 +30,10 @@ class Generations;
 // shards.
 class RedisPhpFilter {
  public:
-  // Error{missing}: there is no such key. An empty bucket of a PHP class has no key either: see create().
+  // Error{missing}: the Redis key does not exist. This is also the case for an empty bucket of a PHP
+  // class: see create().
   static RedisPhpFilter open(const RedisPlace& place, const PhpScheme& scheme);
-  // A new, empty bucket. Error{exists}.
+  // Creates an empty bucket. Error{exists}.
   static RedisPhpFilter make(const RedisPlace& place, const PhpScheme& scheme);
   // A bucket whose key may be absent, as PHP classes begin.
   static RedisPhpFilter create(const RedisPlace& place, const PhpScheme& scheme);
@@ -46,8 +47,8 @@ class RedisPhpFilter {
   RedisPhpFilter& operator=(RedisPhpFilter&&) noexcept;
   ~RedisPhpFilter();
 
-  // From now on look-ups and inserts also read the older bucket, to which rotate() moves this one: a
-  // key in the older bucket is not new, and may be there. The first call after a rotation throws
+  // From now on look-ups and inserts also read the older bucket, into which rotate() moves this one: a
+  // key in the older bucket is not new, and look-ups find it. The first call after a rotation throws
   // Error{missing | corrupt}, because a rotated bucket cannot be distinguished from an evicted one:
   // open it again.
   void ask_older();
@@ -58,23 +59,23 @@ class RedisPhpFilter {
   std::size_t insert_many(std::span<const std::string_view> keys, std::span<bool> fresh = {});
   std::size_t may_contain_many(std::span<const std::string_view> keys, std::span<bool> found = {});
   [[nodiscard]] std::size_t acknowledged() const noexcept;
-  // Inserts a key, and tells of each of its bits, in the order of the scheme's hashes, whether the newer bucket had
-  // it before: what a PHP class gets from SETBIT. Returns how many these are.
-  // Error{invalid_argument}: `before` has less room.
+  // Inserts a key, and writes to `before` for each of its bits, in the order of the scheme's hashes, whether the
+  // newer bucket already had it, as SETBIT tells a PHP class. Returns the number of bits.
+  // Error{invalid_argument}: `before` has room for fewer answers.
   std::size_t insert_bits(std::string_view key, std::span<bool> before);
 
-  // The statistics of all bits of the scheme, even if the string is shorter, and of the newer bucket alone.
-  // Empty a bucket when half of its bits are set. The items and the false-positive rate are those of good
-  // hashes; with the PHP hashes there are more items, and the rate is higher.
+  // The statistics of the newer bucket alone, over all bits of the scheme even if the string is shorter.
+  // Empty a bucket when half of its bits are set. The items and the false-positive rate are computed for
+  // good hashes; with the PHP hashes there are more items, and the rate is higher.
   [[nodiscard]] Stats stats();
 
   [[nodiscard]] const PhpScheme& scheme() const noexcept { return scheme_; }
 
-  // Renames the bucket to older_redis_key() and drops the older bucket there, so that the key is empty
-  // again, as at first. False: the key does not exist, because nothing was added since the last
+  // Renames the bucket to older_redis_key() and drops the older bucket there, so that the bucket under
+  // the key is empty again. False: the key does not exist, because nothing was added since the last
   // rotation; then the older bucket stays, so that a second call in a row forgets nothing.
-  // Error{not_a_filter}: one of the two is not a string. Only clients that read both keys, the newer
-  // one first, lose nothing; a PHP class that reads only the key forgets everything at once
+  // Error{not_a_filter}: one of the two keys does not hold a string. Only clients that read both keys,
+  // the newer one first, lose nothing; a PHP class that reads only the key forgets everything at once
   // (docs/migrate.md).
   static bool rotate(const RedisPlace& place);
 

@@ -10,9 +10,9 @@
 //
 // valkey may stand for redis in each of them.
 //
-// The port is 6379 and the database 0 by default. Write characters that have a meaning of their own as
-// %XX in names, passwords, keys and paths; a + is a plus. Anything unknown in an address is an error,
-// because an ignored word would mean another filter.
+// The port is 6379 and the database 0 by default. In names, passwords, keys and paths, write characters
+// with a meaning in URLs as %XX; a + means a plus sign. Anything unknown in an address is an error,
+// because ignoring it could lead to another filter.
 #pragma once
 
 #include <bloomery/version.hpp>
@@ -27,23 +27,23 @@
 
 namespace bloomery {
 
-// TLS 1.2 or later. The server must have a certificate of a trusted authority, for its name. All files are PEM.
+// TLS 1.2 or later. The server must have a certificate for its name from a trusted authority. All files are PEM.
 struct RedisTls {
   std::string ca_file = {};           // the trusted authorities; empty: those of the system
   std::string certificate_file = {};  // this client's, if the server asks for one, and its chain
-  std::string key_file = {};          // of that certificate; empty: in the same file
-  std::string server_name = {};       // what the certificate is for; empty: the host of the address
+  std::string key_file = {};          // of that certificate; empty: it is in certificate_file
+  std::string server_name = {};       // the name in the server's certificate; empty: the host
   bool verify = true;                 // false: any server is accepted
 };
 
-// Sentinels that know where a master is. Those that ask for a password get the one of the address.
+// Sentinels that know where a master is. If they ask for a password, they get the one in the address.
 struct RedisSentinels {
   struct Place {
     std::string host;
     std::uint16_t port = 26379;
     friend bool operator==(const Place&, const Place&) = default;
   };
-  std::string master;         // its name there
+  std::string master;         // its name in the sentinels
   std::vector<Place> places;  // at least one; they are asked in this order
 };
 
@@ -55,7 +55,7 @@ struct RedisAddress {
   std::string password = {};
   std::uint32_t database = 0;
   // The longest wait for the connection, and for the server to receive or send some bytes. A whole answer
-  // may take this time plus a second for each 16 KiB of it. A slower server is an error.
+  // may take this time plus a second for each 16 KiB. If the server is slower, the call fails.
   std::chrono::milliseconds timeout{5'000};
   std::optional<RedisTls> tls = {};  // not over a unix socket; to sentinels too
   // Every connection goes to the master of that moment; host, port and socket are ignored.
@@ -75,8 +75,8 @@ struct RedisPlace {
 
   RedisAddress address;
   std::string key;  // any bytes, not empty; of a filter in shards a name without '{'
-  // Nothing: the filter is under this one key of the server at the address. A number: it is in that many
-  // shards on all nodes of the cluster at the address; 0: as many as `create` chooses or `open` finds.
+  // nullopt: the filter is under this one key of the server at the address. A number: the filter is in
+  // that many shards on all nodes of the cluster at the address; 0 means as many as `create` chooses or `open` finds.
   std::optional<std::uint32_t> shards;
 };
 
@@ -87,7 +87,7 @@ struct RedisUrl : RedisPlace {
   [[nodiscard]] std::string text() const;
 };
 
-// Whether a text is an address, valid or not, rather than the path of a file.
+// Whether a text is an address, valid or not, and not the path of a file.
 [[nodiscard]] inline bool is_redis_url(std::string_view text) noexcept {
   const std::size_t colon = text.find("://");
   return (text.starts_with("redis") || text.starts_with("valkey")) &&
@@ -96,7 +96,8 @@ struct RedisUrl : RedisPlace {
              std::string_view::npos;
 }
 
-// Error{invalid_argument}: its text says which part is wrong, and never repeats the user or the password.
+// Reads an address. Error{invalid_argument}: the text says which part is wrong, and never repeats the
+// user or the password.
 [[nodiscard]] RedisUrl parse_redis_url(std::string_view text);
 
 // An address of many filters of a module on one server: redis+module://host?match=PATTERN. The key of the

@@ -4,22 +4,23 @@
 //   if (seen.insert(comment)) publish(comment);    // true: in neither generation
 //   seen.rotate();                                 // once a day, by one of the clients
 //
-// Keys go into the newer generation; look-ups ask both. rotate() drops the older one, makes the
-// newer one the older and begins a new one, at once for all clients: a key is found for at least as
-// long as from one rotation to the next, and forgotten after the second one.
+// Keys go into the newer generation; look-ups ask both. rotate() drops the older generation, makes the
+// newer one the older and begins a new one, at once for all clients: a key is found at least for the time
+// between two rotations, and forgotten at the second rotation after its insert.
 //
-// The newer generation is under the key itself, the older one under "{comments}:older": two
-// strings of full size, each with the parameters of the whole, one identity for all generations,
-// and a generation number that counts. Every command reads both. So clients follow a rotation
-// without being told, and a generation that is missing, cut short, or of another filter is an Error
-// and never "absent". Look-ups ask the newer one first: a rotation between the two questions moves
-// what the newer one had to where the second question goes.
+// The newer generation is under the key itself, the older one under "{comments}:older": two strings of
+// full size, each with the parameters of the whole filter, the same identity, and the number of its
+// generation. Every command reads both. So clients notice a rotation by themselves, and a generation that
+// is missing, cut short, or of another filter is an Error and never "absent". Look-ups ask the newer
+// generation first: if a rotation happens between the two questions, the second question goes to the
+// generation that was the newer one.
 //
-// In shards (redis_filter.hpp) each shard is two such strings, and rotates at once; shard after shard, the
-// first one last. A key is in one shard, so nothing changes for it. If a client dies while it rotates,
-// some shards are a generation ahead, which is no fault: the next rotate() does those that are left.
+// In shards (redis_filter.hpp) each shard is two such strings and rotates atomically. The shards rotate
+// one after the other, the first shard last. A key is in one shard only, so each key still sees an atomic
+// rotation. If a client dies while it rotates, some shards are a generation ahead, which is harmless: the
+// next rotate() rotates the others.
 //
-// Threads: one at a time for each object. Objects are independent of each other.
+// Threads: one thread at a time may use an object. Objects are independent of each other.
 #pragma once
 
 #include <bloomery/detail/key_calls.hpp>
@@ -47,55 +48,55 @@ struct RedisHeader;
 class StringBits;
 }  // namespace detail
 
-// Every operation may throw what those of RedisFilter throw.
+// Every operation may throw the errors of RedisFilter.
 class RotatingRedisFilter : public detail::KeyCalls<RotatingRedisFilter> {
  public:
-  // For `capacity` keys per generation. Both generations together keep to the false-positive rate:
-  // each is planned for half of it. With `replace` a rotating filter that is there is replaced.
-  // In shards (the third part of a place; 0: as many as RedisFilter::create would make) it may be larger
-  // than a string and than a machine. Error{exists | too_large}; {locked}: another process is making a
-  // filter there; {wrong_kind}: a filter in shards is not replaced.
+  // Creates a filter for `capacity` keys per generation. Both generations together have the
+  // false-positive rate `fpr`: each is planned for half of it. With `replace` it replaces an existing
+  // rotating filter. In shards (the third part of a place; 0: as many as RedisFilter::create would make)
+  // it may be larger than a string and than a machine. Error{exists | too_large}; {locked}: another
+  // process is making a filter there; {wrong_kind}: a filter in shards is not replaced.
   static RotatingRedisFilter create(const RedisPlace& place, std::uint64_t capacity, double fpr,
                                     const Hasher& hasher = Hasher(),
                                     std::optional<Layout> layout = std::nullopt,
                                     bool replace = false);
-  // Error{wrong_kind}: the filter does not rotate, or it is in shards and the place is not, or the other
-  // way round; {mismatch}: it has another number of shards.
+  // Error{wrong_kind}: the filter does not rotate, or it is in shards and the place is not, or the
+  // reverse; {mismatch}: it has another number of shards.
   static RotatingRedisFilter open(const RedisPlace& place);
 
   RotatingRedisFilter(RotatingRedisFilter&&) noexcept;
   RotatingRedisFilter& operator=(RotatingRedisFilter&&) noexcept;
   ~RotatingRedisFilter();
 
-  // The calls of KeyCalls, as in RedisFilter. insert adds a key to the newer generation, even if the
-  // older one has it, and so renews it. True: it was certainly in neither. may_contain answers false if the
-  // key was certainly not inserted since the rotation before the last one. For each 65,536 keys they ask the newer
-  // generation, then the older one for those keys that need it.
+  // The calls of KeyCalls, as in RedisFilter. insert adds a key to the newer generation, even if the older one has
+  // it, and so renews it. It answers true if the key was certainly in neither. may_contain answers false if the
+  // key was certainly not inserted since the rotation before the last one. For each 65,536 keys the calls ask the
+  // newer generation, then the older one for the keys that need it.
   bool insert_hash(Hash128 hash) { return insert_hashes({&hash, 1}) == 1; }
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const {
     return may_contain_hashes({&hash, 1}) == 1;
   }
-  // After an error: the number of first keys that the newer generation certainly has.
+  // After an error: how many keys of the call the newer generation certainly has, counted from the first.
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
   // The number of the newer generation: the number of rotations plus 2, because a new filter begins with two
   // generations. Error{mismatch}: the key holds another filter now.
   [[nodiscard]] std::uint64_t generation();
-  // Rotates, unless another client has rotated since the generation was `from`: then it returns
-  // false and changes nothing. So if several clients rotate at the same time, one of them does it. If
-  // the connection breaks before the answer, the generation on the server shows whether it was done.
-  // A rotation also repairs the loss of the older generation, because it drops that one. The server makes the
-  // new string of zeros (0.1 s for 512 MiB) and frees the old one in the background.
+  // Rotates, unless another client has rotated since the generation was `from`: then it returns false and
+  // changes nothing. So if several clients rotate at the same time, only one rotation happens. If the
+  // connection breaks before the answer, the generation on the server shows whether the rotation happened. A
+  // rotation also repairs the loss of the older generation, because it drops that generation. The server
+  // makes the new string of zeros (0.1 s for 512 MiB) and frees the old one in the background.
   bool rotate(std::uint64_t from);
   bool rotate() { return rotate(generation()); }
 
   struct BothStats {
     Stats newer, older;
-    double current_fpr = 0;  // of both together
+    double current_fpr = 0;  // of both generations together
   };
   [[nodiscard]] BothStats stats();
-  // Reads the headers and the lengths of both strings. Error{missing | corrupt | mismatch}: they are
-  // not whole, or not a generation of this filter and the one before it. The bits have no
+  // Reads the headers and the lengths of both strings. Error{missing | corrupt | mismatch}: the strings
+  // are not complete, or they are not two successive generations of this filter. The bits have no
   // checksums.
   void verify();
 
@@ -104,13 +105,13 @@ class RotatingRedisFilter : public detail::KeyCalls<RotatingRedisFilter> {
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }
   [[nodiscard]] double fpr() const noexcept { return plan_.fpr * 2; }
-  // Of the older generation; in shards that of the first.
+  // The Redis key of the older generation; in shards, of the first shard.
   [[nodiscard]] std::string older_key() const;
-  // Nothing: it is in one key.
+  // nullopt if the filter is under one key.
   [[nodiscard]] std::optional<std::uint32_t> shards() const noexcept {
     return shards_ == 0 ? std::nullopt : std::optional(shards_);
   }
-  // How many nodes have slots; 1 without a cluster.
+  // The number of nodes that have slots; 1 without a cluster.
   [[nodiscard]] std::size_t nodes();
 
  private:
@@ -126,9 +127,9 @@ class RotatingRedisFilter : public detail::KeyCalls<RotatingRedisFilter> {
     begin();
     return work();
   }
-  void begin() const noexcept;  // of what acknowledged() counts
+  void begin() const noexcept;  // starts the count of acknowledged()
 
-  // The number in the header of one of the two. Error{mismatch}: it is another filter's.
+  // The generation in the header of one of the two strings. Error{mismatch}: the string belongs to another filter.
   std::uint64_t generation_in(detail::StringBits& bits, std::uint32_t shard) const;
   void verify_shard(std::uint32_t shard);
   detail::Request rotation(std::uint32_t shard, std::uint64_t from) const;

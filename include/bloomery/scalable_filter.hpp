@@ -3,17 +3,17 @@
 //   bloomery::ScalableFilter seen(1'000'000, 0.001);  // room for a million keys to begin with
 //   if (seen.insert(url)) fetch(url);                 // true: certainly new
 //
-// It is a list of plain filters, its sub-filters. A key goes into the newest, unless a sub-filter may
-// contain it already; when the newest has taken as many new keys as it was planned for, the next
-// new key adds another sub-filter, `growth` times as large and with a smaller share of the rate
+// It is a list of plain filters, its sub-filters. A key goes into the newest sub-filter, unless a sub-filter
+// may already contain it. When the newest has taken as many new keys as it was planned for, the next new key
+// adds another sub-filter, `growth` times as large and with a smaller share of the rate
 // (scalable_plan.hpp).
 //
 // Promises: never a false negative; absent keys are answered "maybe" at or below the stated rate,
 // of all sub-filters together, however far it grows; the bits depend on the keys, their order, plan
 // and seed alone, whatever the kernel, and whether keys come one by one or many at a time.
 // Limits: it cannot count, remove or list keys, merge, or shrink. It needs more bits per key than a plain
-// filter of the right size, and a look-up of an absent key asks every sub-filter: give the capacity
-// that you expect, and let growth be the exception (docs/configuration.md).
+// filter of the right size, and a look-up of an absent key asks every sub-filter: give the capacity that
+// you expect, so that growth is the exception (docs/configuration.md).
 //
 // Threads: any number of look-ups at once, or one writer.
 // A filter that was moved from has no sub-filters: every look-up answers "maybe" and every insert false,
@@ -57,8 +57,8 @@ class ScalableFilter : public detail::KeyCalls<ScalableFilter> {
   explicit ScalableFilter(const ScalablePlan& plan, const Hasher& hasher = Hasher());
   // A filter from its stored sub-filters, the oldest first.
   // Error{invalid_argument | too_large | mismatch}: the plan is invalid; there are no sub-filters or
-  // more than 64, or one is not what the plan says it should be, has another number of keys than
-  // its place allows, or bits of a wrong size or alignment.
+  // more than 64; or a sub-filter is not the one that the plan gives, has a number of keys that its
+  // position does not allow, or has bits of a wrong size or alignment.
   [[nodiscard]] static ScalableFilter restore(const ScalablePlan& plan, const Hasher& hasher,
                                               std::vector<SubFilterState> sub_filters);
 
@@ -68,12 +68,12 @@ class ScalableFilter : public detail::KeyCalls<ScalableFilter> {
 
   // ---- keys: those of KeyCalls ----------------------------------------------------------
   // insert*: Error{too_large | no_memory} if the filter would have to grow and cannot. All earlier keys are
-  // still there, this key is not, and the caller may try further keys. In a call for many keys, those before the
-  // one that needed growth are inserted, that one and the following are not; the caller may repeat all.
-  // Many keys are hashed once for all sub-filters; the result is that of one call per key.
+  // still there, this key is not, and the caller may try further keys. In a call for many keys, the keys before
+  // the one that needed growth are inserted, that key and the following ones are not; the caller may repeat all
+  // of them. Many keys are hashed once for all sub-filters; the result is that of one call per key.
 
-  // With one sub-filter these are the calls of a plain filter, and are inlined like them. With more, the
-  // kernel is called from here, because every call in between leaves the CPU fewer keys to overlap.
+  // With one sub-filter these are the calls of a plain filter, and are inlined like them. With more
+  // sub-filters they call the kernel directly, because every call in between lets the CPU overlap fewer keys.
   bool insert_hash(Hash128 hash) {
     if (views_.size() != 1 || room() == 0) [[unlikely]]
       return insert_among_sub_filters(hash);
@@ -95,35 +95,35 @@ class ScalableFilter : public detail::KeyCalls<ScalableFilter> {
 
   // ---- the whole ------------------------------------------------------------------------
 
-  // Forgets every key, and all sub-filters but the first.
+  // Removes every key, and all sub-filters except the first.
   void clear() noexcept;
 
-  // Keys that were certainly new when they were inserted.
+  // The number of keys that were certainly new when they were inserted.
   [[nodiscard]] std::uint64_t inserted() const noexcept;
-  // The same for one sub-filter, 0 is the oldest: its capacity, except for the newest.
+  // The same for one sub-filter, counted from 0, the oldest. In all but the newest it is the capacity.
   [[nodiscard]] std::uint64_t inserted(std::size_t sub_filter) const noexcept;
   // The capacity of the present sub-filters. It rises when the filter grows.
   [[nodiscard]] std::uint64_t capacity() const noexcept;
   [[nodiscard]] bool grown() const noexcept { return views_.size() > 1; }
   [[nodiscard]] std::uint64_t bits() const noexcept;
 
-  // All of the following at once, for each sub-filter as FilterView::stats.
+  // All of the following at once, read from each sub-filter as FilterView::stats does.
   [[nodiscard]] Stats stats(Precision precision = Precision::sampled) const noexcept;
   // The share of ones among the bits of all sub-filters. These four read the bits, as in FilterView.
   [[nodiscard]] double fill() const noexcept;
   // The false-positive rate of the bits as they are now, of all sub-filters together.
   [[nodiscard]] double current_fpr() const noexcept;
   [[nodiscard]] double estimated_items() const noexcept;
-  // A sub-filter has more ones than its keys explain: its bits were damaged and repaired with ones.
-  // Inserts never cause it.
+  // Whether a sub-filter has more ones than its keys explain, because its bits were damaged and
+  // repaired with ones. Inserts never cause this.
   [[nodiscard]] bool over_capacity() const noexcept;
 
   [[nodiscard]] const ScalablePlan& plan() const noexcept { return plan_; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
-  // The oldest first. Valid until the filter is cleared, assigned to or destroyed.
+  // The sub-filters, the oldest first. They are valid until the filter is cleared, assigned to or destroyed.
   [[nodiscard]] std::span<const FilterView* const> sub_filters() const noexcept { return views_; }
   [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
-  // For tests: the same bits through another kernel, in later sub-filters too.
+  // For tests: uses another kernel on the same bits, in later sub-filters too.
   void use_kernel(const detail::Kernel& kernel) noexcept;
 
  private:

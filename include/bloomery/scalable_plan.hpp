@@ -6,8 +6,8 @@
 // shares, which stays below p however many sub-filters there are.
 //
 // The default ratio needs nearly the least memory at 1,000 times the first capacity, for growth
-// 2, 4 and 8 alike. A lower one needs less before the filter grows and more after: at p = 0.001
-// and growth 2, in bits per key at 1, 10, 100 and 1,000 times the first capacity,
+// 2, 4 and 8 alike. A lower ratio needs less memory before the filter grows and more after it: at p =
+// 0.001 and growth 2, in bits per key at 1, 10, 100 and 1,000 times the first capacity,
 //
 //   r = 0.5    17.5  22.1  28.6  36.5
 //   r = 0.85   20.9  22.1  23.5  25.1    (a plain filter of the right size: 15.6)
@@ -43,7 +43,7 @@ struct ScalablePlan {
   friend bool operator==(const ScalablePlan&, const ScalablePlan&) = default;
 };
 
-// Without a layout: the one that plan() takes for the total fpr, in every sub-filter.
+// By default every sub-filter has the layout that plan() chooses for the total fpr.
 // PlanError: one of the numbers is out of range, or the first sub-filter would be too large.
 [[nodiscard]] ScalablePlan scalable_plan(std::uint64_t first_capacity, double fpr,
                                          std::uint32_t growth = kDefaultGrowth,
@@ -51,15 +51,16 @@ struct ScalablePlan {
                                          std::optional<Layout> layout = std::nullopt);
 
 // The plan of sub-filter i, counted from 0: it depends on its arguments alone.
-// PlanError{too_large}: there can be no such sub-filter. It would be the 65th, or have more than
-// 10^13 keys or 2^40 bits, or a share of the fpr below 1e-15.
+// PlanError{too_large}: this sub-filter is impossible. It would be the 65th, or have more than 10^13
+// keys or 2^40 bits, or a share of the fpr below 1e-15.
 [[nodiscard]] Plan sub_filter_plan(const ScalablePlan& plan, std::uint32_t sub_filter);
-// Only its capacity, and only its share of the fpr. Errors as sub_filter_plan, except for the bits.
+// The capacity of that sub-filter alone, and its share of the fpr alone. Errors as sub_filter_plan,
+// except for the bits.
 [[nodiscard]] std::uint64_t sub_filter_capacity(const ScalablePlan& plan, std::uint32_t sub_filter);
 [[nodiscard]] double sub_filter_fpr(const ScalablePlan& plan, std::uint32_t sub_filter);
 
-// The sub-filters of a filter with `items` distinct keys, at least one. If it cannot grow that far, all that it can
-// have; so infinity gives all.
+// The sub-filters of a filter with `items` distinct keys, at least one. If the filter cannot grow that far, the
+// result is all sub-filters that it can have; so infinity gives all of them.
 [[nodiscard]] std::vector<Plan> sub_filter_plans(const ScalablePlan& plan, double items);
 
 // The fpr of a filter with `items` distinct keys, in the sub-filters that it then has.

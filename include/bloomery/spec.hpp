@@ -33,7 +33,7 @@
 namespace bloomery {
 
 struct FilterSpec {
-  // Nothing means the default of the place: plain in memory and in files, scalable in a module (any_filter.hpp).
+  // nullopt means the default of the place: plain in memory and in files, scalable in a module (any_filter.hpp).
   std::optional<Kind> kind{};
   std::optional<std::uint64_t> capacity{};
   std::optional<double> fpr{};
@@ -47,10 +47,10 @@ struct FilterSpec {
   std::optional<std::uint64_t> delta{};
 };
 
-// PlanError: a number is missing, out of range, in conflict with the others, or not for the kind.
+// PlanError: a number is missing, is out of range, contradicts the others, or does not apply to the kind.
 [[nodiscard]] FilterPlan plan(const FilterSpec& spec);
 
-// The spec that gives this plan: kind, capacity, fpr and the further numbers of the kind.
+// The spec that gives this plan: its kind, capacity, fpr and the other numbers of that kind.
 [[nodiscard]] FilterSpec spec_of(const FilterPlan& plan);
 
 // The totals of a plan of any kind.
@@ -68,7 +68,7 @@ struct PlanTotals {
 };
 [[nodiscard]] PlanTotals totals(const FilterPlan& plan) noexcept;
 
-// The fpr with `items` distinct keys in the filter (of a window filter: in the window).
+// The fpr with `items` distinct keys in the filter (for a window filter: in the window).
 // PlanError{too_large}: a scalable filter cannot grow so far.
 [[nodiscard]] double predicted_fpr(const FilterPlan& plan, double items);
 

@@ -5,9 +5,9 @@
 
 namespace bloomery {
 
-// How statistics are computed. sampled: from at most 65,536 blocks (4 MiB) of each array or sub-filter, in 8
-// evenly spread runs. A hash chooses the blocks of keys, so a sample represents all of them, but it may miss
-// a few damaged blocks. exact: from all of the bits.
+// Which bits statistics are computed from. sampled: at most 65,536 blocks (4 MiB) of each array or
+// sub-filter, in 8 evenly spread runs. A hash selects the block of each key, so a sample represents all
+// blocks, but it may miss a few damaged ones. exact: all of the bits.
 enum class Precision : std::uint8_t { sampled, exact };
 
 struct Stats {
@@ -16,8 +16,8 @@ struct Stats {
   bool sampled = false;        // only a part of the bits was counted
   double estimated_items = 0;  // distinct keys that give this fill; infinite if all bits are set
   double current_fpr = 0;      // the false-positive rate of the bits as they are
-  // The filter holds more keys than it was planned for. In Redis strings and for PHP classes also: more than half
-  // of its bits are set. Use a larger one.
+  // The filter holds more keys than it was planned for, or, in Redis strings and for PHP classes, more than half
+  // of its bits are set. Use a larger filter.
   bool over_capacity = false;
 };
 

@@ -1,5 +1,5 @@
-// The version of the library that a program is compiled against, and of C++ that it needs. The build and
-// the packages take theirs from the three numbers here.
+// The version of the library that a program is compiled against, and a check for C++20. The build and
+// the packages take their version from the three numbers here.
 #pragma once
 
 #if __cplusplus < 202002L

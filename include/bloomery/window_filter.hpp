@@ -9,12 +9,12 @@
 //   shown.insert(item);
 //
 // It is a ring of plain filters, its slices: one for each slice of the window and one more. A key goes
-// into the newest; when a slice is over, the oldest one is cleared and becomes the newest.
+// into the newest slice. When that slice is over, the oldest one is cleared and becomes the newest.
 //
-// Promises: a key inserted within the window is found; one older than the window and one slice
-// more is forgotten; up to capacity() keys in the window, absent and forgotten keys are answered
-// "maybe" at the stated rate; the bits depend on the keys, their order, the times, plan and seed
-// alone, whatever the kernel, and whether keys come one by one or many at a time.
+// Promises: a key inserted within the window is found; a key older than the window plus one slice is
+// forgotten; with up to capacity() keys in the window, absent and forgotten keys are answered "maybe"
+// at the stated rate; the bits depend on the keys, their order, the times, plan and seed alone,
+// whatever the kernel, and whether keys come one by one or many at a time.
 // Limits: it cannot count, remove or list keys, merge, or grow. If more keys come than it has room
 // for, in all or in one slice, the rate rises; over_capacity() and current_fpr() report it.
 //
@@ -38,7 +38,7 @@ namespace bloomery {
 
 // The state of a window filter besides its plan, its hasher and its bits.
 struct WindowState {
-  std::uint64_t now = 0;       // the latest time that advance() was given
+  std::uint64_t now = 0;       // the latest time that advance() got
   std::uint64_t inserted = 0;  // all insert calls
   std::uint32_t newest = 0;    // the slice that takes the next key
   // Insert calls that each slice has taken since it was cleared; zeros beyond the plan's ring_slices.
@@ -74,14 +74,15 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
 
   // ---- time -----------------------------------------------------------------------------
 
-  // Moves a window of seconds to a later time. Slices end at multiples of their length. A time
-  // before now() is ignored, so that clocks may step back; a jump over the window forgets all keys.
-  // A window that is ahead of the clock forgets nothing until the clock has caught up: limit times that
-  // come from others, or use set_back().
-  // A new filter has no time (0): keys inserted before the first advance() count as inserted at
-  // its time. A window of insertions only stores the time for the caller.
+  // Moves a window of seconds to a later time. Slices end at multiples of their length. A time before
+  // now() is ignored, so that clocks may step back; a jump over the window forgets all keys. A window
+  // that is ahead of the clock forgets nothing until the clock has caught up, so check times that come
+  // from an untrusted source, or use set_back().
+  // A new filter has no time (0): keys inserted before the first advance() count as inserted at the
+  // time of that call. A window of insertions only stores the time for the caller.
   void advance(std::uint64_t now) noexcept;
-  // The time in whole seconds since the clock's epoch, or since any other fixed time; 0 before it.
+  // The same, with the time in whole seconds since the clock's epoch, or since any other fixed time. A
+  // time before it counts as 0.
   template <class Clock, class Duration>
   void advance(std::chrono::time_point<Clock, Duration> now) noexcept {
     advance(now.time_since_epoch());
@@ -107,26 +108,26 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
 
   // ---- the whole ------------------------------------------------------------------------
 
-  // Forgets every key; the time stays.
+  // Forgets every key. The time does not change.
   void clear() noexcept;
 
-  // All insert calls, repeats and forgotten keys too.
+  // The number of all inserts, including repeated and forgotten keys.
   [[nodiscard]] std::uint64_t inserted() const noexcept { return state_.inserted; }
   // How many slices hold keys, including the one that is partly out of the window.
   [[nodiscard]] std::uint32_t live_slices() const noexcept;
 
   // All of the following at once, in one pass over the bits or a sample of them.
   [[nodiscard]] Stats stats(Precision precision = Precision::sampled) const noexcept;
-  // The share of ones. These four read all of the bits, current_fpr a sample.
+  // The share of ones. This and the next three functions read all of the bits.
   [[nodiscard]] double fill() const noexcept;
-  // The false-positive rate of the bits as they are now: of every block of slices up to 4 MiB, and of
-  // 65,536 evenly spread blocks of larger ones. An upper bound if keys are in several slices.
+  // The false-positive rate of the bits as they are now: from every block of slices up to 4 MiB, and
+  // from 65,536 evenly spread blocks of larger slices. It is an upper bound if keys are in several slices.
   [[nodiscard]] double current_fpr() const noexcept;
-  // An estimate of the distinct keys that are remembered. Keys in several slices count once if the bits
-  // show it. With up to about 8 slices they do; with more they show it less and less.
+  // An estimate of the distinct keys that are remembered. A key in several slices counts once if the
+  // bits show that it is one key. They show it with up to about 8 slices, and less and less with more.
   [[nodiscard]] double estimated_items() const noexcept;
-  // A slice has more keys than the plan gives it room for, by more than four standard errors of the
-  // estimate. The stated rate may not hold until the slice is forgotten; current_fpr() is the rate now.
+  // Whether a slice has more keys than the plan gives it room for, by more than four standard errors of
+  // the estimate. The stated rate may not hold until the slice is forgotten; current_fpr() is the rate now.
   [[nodiscard]] bool over_capacity() const noexcept;
 
   [[nodiscard]] const WindowPlan& plan() const noexcept { return plan_; }
@@ -138,7 +139,7 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
     return {reinterpret_cast<const std::byte*>(bit_array_.words), plan_.bytes()};
   }
   [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
-  // For tests: the same bits through another kernel.
+  // For tests: uses another kernel on the same bits.
   void use_kernel(const detail::WindowKernel& kernel) noexcept { kernel_ = &kernel; }
 
  private:

@@ -1,15 +1,15 @@
-// The plan of a window filter: how long it remembers, and in how many steps it forgets.
+// The plan of a window filter: how long the filter remembers keys, and in how many steps it forgets them.
 //
 // A window is a number of insertions or of seconds, cut into equal slices. The filter has a plain
 // filter for each slice and one more, which the newest keys fill while the oldest is still needed:
 //
 //   a key inserted within the window                    is found, always
-//   a key older than the window and one slice more      is forgotten, apart from the stated fpr
+//   a key older than the window plus one slice          is forgotten, apart from the stated fpr
 //
 // More slices forget more exactly and make look-ups slower: a look-up reads a block per slice (two
 // with `blocked2`). Each slice has room for capacity / slices keys and the share fpr / (slices + 1) of the
-// fpr, because an absent key is answered "maybe" when any slice does so. Memory, in bits per key
-// of the window (4 slices, 8, 16): 17.3, 17.3, 18.1 at 1 %, and 25.1, 24.6, 22.4 at 0.1 %.
+// fpr, because an absent key is answered "maybe" if any slice answers "maybe". Memory, in bits per key of
+// the window (4 slices, 8, 16): 17.3, 17.3, 18.1 at 1 %, and 25.1, 24.6, 22.4 at 0.1 %.
 #pragma once
 
 #include <bloomery/plan.hpp>
@@ -57,8 +57,8 @@ struct WindowPlan {
 
 // The smallest plan. `window` is rounded up to a whole number of slices. `capacity` counts the
 // distinct keys of each slice, spread evenly: a key that comes again in another slice counts
-// again. For a window of insertions it is at most the window, and the window is always enough.
-// Without a layout: blocked where a slice's share of the fpr is at least 1e-4, blocked2 below.
+// again. For a window of insertions `capacity` is at most `window`, and `window` is always enough. The
+// default layout is blocked if a slice's share of the fpr is at least 1e-4, otherwise blocked2.
 // PlanError: one of the numbers is out of range, or the filter would be too large.
 [[nodiscard]] WindowPlan window_plan(WindowUnit unit, std::uint64_t window, std::uint64_t capacity,
                                      double fpr, std::uint32_t slices = kDefaultSlices,
@@ -75,8 +75,8 @@ template <class Rep, class Period>
                      fpr, slices, layout);
 }
 
-// The fpr with `items` distinct keys in a window, at its highest: the moment before the oldest slice
-// is cleared. A window of insertions never has more keys than its length.
+// The highest fpr with `items` distinct keys in a window, which is that just before the oldest slice is
+// cleared. A window of insertions never has more keys than its length.
 [[nodiscard]] double predicted_fpr(const WindowPlan& plan, double items);
 
 // PlanError unless the plan's invariant holds.

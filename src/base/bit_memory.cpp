@@ -24,15 +24,15 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 }  // namespace
 
 BitMemory::BitMemory(std::size_t bytes) : size_(bytes) {
-  if (bytes > SIZE_MAX / 2) refuse(bytes);  // so that rounding up cannot wrap
+  if (bytes > SIZE_MAX / 2) refuse(bytes);  // so that rounding up cannot overflow
   if (bytes < kHugePage) {
     data_ = static_cast<std::byte*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
     if (data_ == nullptr) refuse(bytes);
     std::memset(data_, 0, bytes);
     return;
   }
-  // Random blocks of a large array miss the TLB at every key; larger pages miss less: bench/file_bench
-  // compares both. If the system refuses, small pages remain.
+  // Random blocks of a large array miss the TLB at every key; with huge pages they miss it less
+  // (bench/file_bench compares both). If the system refuses huge pages, small pages remain.
   const std::size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
   void* start =
       mmap(nullptr, whole + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

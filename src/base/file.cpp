@@ -82,8 +82,8 @@ File& File::operator=(File&& other) noexcept {
   return *this;
 }
 
-// Data is synced before it counts, so a failing close says nothing new; and after EINTR the
-// descriptor is closed too.
+// An error of close says nothing new, because data is synced before it counts as written; and after
+// EINTR the descriptor is closed too.
 void File::close() noexcept {
   unlock();
   if (fd_ >= 0) os_->close(std::exchange(fd_, -1));
@@ -142,7 +142,7 @@ void File::reserve(std::uint64_t offset, std::uint64_t size) {
   if (result == 0) return;
   try {
     if (result != -EOPNOTSUPP) throw os_error(-result, path_, "reserve room on the device");
-    // The file system cannot reserve space: write zeros behind the present end.
+    // The file system cannot reserve space: write zeros beyond the present end.
     const std::uint64_t end = offset + size;
     const std::vector<std::byte> zeros(std::size_t{1} << 16);
     for (std::uint64_t at = std::max(offset, before); at < end;) {
@@ -151,7 +151,7 @@ void File::reserve(std::uint64_t offset, std::uint64_t size) {
       at += step;
     }
   } catch (...) {
-    // Gives back what the system may have reserved of it, behind the end too.
+    // Releases the space that the system may already have reserved, also beyond the end of the file.
     uninterrupted([&] { return os_->truncate(fd_, before); });
     throw;
   }

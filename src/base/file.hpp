@@ -20,8 +20,8 @@ namespace bloomery::detail {
 // `error` is an errno value; `operation` completes "cannot ...".
 [[nodiscard]] Error os_error(int error, const std::string& path, const std::string& operation);
 
-// The library's edge: every exception that leaves it is an Error, also if memory runs out. `name` names
-// the filter in it.
+// The edge of the library: every exception that leaves it is an Error, even if memory runs out. `name`
+// names the filter in the message.
 [[noreturn]] void refuse_for_memory(const std::string& name);
 template <class Work>
 auto at_edge(const std::string& name, Work work) -> decltype(work()) {
@@ -32,7 +32,7 @@ auto at_edge(const std::string& name, Work work) -> decltype(work()) {
   }
 }
 
-// Makes a system call until no signal interrupts it.
+// Repeats a system call until no signal interrupts it.
 template <class Call>
 auto uninterrupted(Call call) -> decltype(call()) {
   auto result = call();
@@ -79,36 +79,36 @@ class File {
   void set_path(std::string path) noexcept { path_ = std::move(path); }
   [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
 
-  // Fills `to`; Error{corrupt} if the file ends before.
+  // Fills `to`. Error{corrupt}: the file ends before it is full.
   void read(std::span<std::byte> to, std::uint64_t offset) const;
-  // As read, but returns -errno instead of throwing (-ENODATA: the file ends before).
+  // As read, but returns -errno instead of throwing (-ENODATA: the file ends before `to` is full).
   [[nodiscard]] int try_read(std::span<std::byte> to, std::uint64_t offset) const noexcept;
   void write(std::span<const std::byte> from, std::uint64_t offset);
-  void sync() const;  // data, and what is needed to find it
+  void sync() const;  // data, and the metadata that is needed to find it
   // As sync, but may sync only these bytes, which were just written there.
   void sync_written(std::span<const std::byte> from, std::uint64_t offset);
   void truncate(std::uint64_t size);
   // Reserves space on the device for [offset, offset + size), so that a later store into a mapping
-  // cannot run out of it. Bytes beyond the end of the file become zeros. After an Error the file is no
-  // longer than before.
+  // cannot run out of space. Bytes beyond the end of the file become zeros. After an Error the file is
+  // no longer than before.
   void reserve(std::uint64_t offset, std::uint64_t size);
   [[nodiscard]] Os::Stat stat() const;
-  // The first bytes at `offset` or behind it that are not in a hole, as [from, to); of a file system that
-  // cannot tell, all of them. Nothing: only a hole is there.
+  // The first range [from, to) at or after `offset` that is not in a hole, or everything from `offset` on
+  // if the file system cannot tell. nullopt: only a hole follows.
   struct Range {
     std::uint64_t from, to;
   };
   [[nodiscard]] std::optional<Range> next_data(std::uint64_t offset) const;
-  // Whether a path has this file, and no link to it.
+  // Whether this file itself is at a path, and not a symbolic link to it.
   [[nodiscard]] bool is_at(const std::string& path) const;
   // A path that the file may have now; empty if the system does not tell.
   [[nodiscard]] std::string present_path() const;
   void set_mode(std::uint32_t mode);
-  // False: this process may not give the file to them. No user: the owner stays.
+  // False: this process may not give the file to this user or group. Without a user the owner stays.
   [[nodiscard]] bool try_own(std::optional<std::uint32_t> user, std::uint32_t group);
   [[nodiscard]] bool try_lock();   // false: another handle has it, alone or shared
   [[nodiscard]] bool try_share();  // the same lock, shared; false: another handle has it alone
-  void unlock() noexcept;          // before it is closed
+  void unlock() noexcept;          // releases the lock, before the file is closed
   [[nodiscard]] bool locked() const;
   [[nodiscard]] Mapping map(std::uint64_t size, Os::Map how) const;
   void flush(const Mapping& mapping);
@@ -121,7 +121,7 @@ class File {
   bool lock_held_ = false;
 };
 
-// Holds the second lock of a file, which stays open meanwhile. Waits for those who have it.
+// Holds the second lock of a file, the gate; the file must stay open. The constructor waits until the lock is free.
 class Gate {
  public:
   explicit Gate(const File& file);

@@ -26,7 +26,7 @@ T or_errno(T result) noexcept {
   return result < 0 ? static_cast<T>(-errno) : result;
 }
 
-// The gate is a byte that no file has, and the writers' lock all before it.
+// The gate is the lock of one byte, beyond the end of any file; the writers' lock covers all bytes before it.
 constexpr off_t kGateAt = off_t{1} << 62;
 
 struct flock range(short type, off_t from, off_t size) noexcept {
@@ -104,9 +104,9 @@ class RealOs final : public Os {
     return take(::lstat(path, &found), found, out);
   }
   int chmod(int fd, std::uint32_t mode) override { return or_errno(::fchmod(fd, mode)); }
-  // umask(2) would change it for a moment, which other threads would see.
+  // umask(2) would change the mask for a moment, which other threads would see.
   std::uint32_t umask() override {
-    constexpr std::uint32_t kPrivate = 0077;  // where nothing says it
+    constexpr std::uint32_t kPrivate = 0077;  // if the system does not report it
     const int fd = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     if (fd < 0) return kPrivate;
     std::array<char, 512> text{};
@@ -138,7 +138,7 @@ class RealOs final : public Os {
     const int done =
         static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE));
     if (done == 0 || (errno != EINVAL && errno != ENOSYS)) return or_errno(done);
-    // File systems without that flag have hard links, which are exclusive too.
+    // File systems without that flag have hard links, which never replace a file either.
     if (::link(from, to) != 0) return -errno;
     ::unlink(from);  // `to` exists; if the old name remains, that is no failure
     return 0;

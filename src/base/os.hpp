@@ -16,8 +16,9 @@ namespace bloomery {
 
 class Os {
  public:
-  // create*: a new file, for writing; with the process's permissions, or only for its user. nameless: only for its
-  // user, on the device of the directory that the path is of; it ends with the descriptor.
+  // create, create_private: a new file for writing, with the default permissions of the process, or only for its
+  // user. nameless: a file without a name, only for its user, on the device of the directory at the path; it ends
+  // with the descriptor.
   enum class Open : std::uint8_t { read, write, create, create_private, nameless };
   enum class Map : std::uint8_t { shared_read, shared_write, private_write };
   struct Stat {
@@ -40,8 +41,8 @@ class Os {
   virtual ssize_t pread(int fd, void* to, std::size_t size, std::uint64_t offset) = 0;
   virtual ssize_t pwrite(int fd, const void* from, std::size_t size, std::uint64_t offset) = 0;
   virtual int fdatasync(int fd) = 0;
-  // As fdatasync for these bytes, which were just written there; other bytes of the file need not be
-  // synced. If there is no cheaper way, everything is.
+  // Syncs these bytes, which were just written there, as fdatasync does; it need not sync other bytes
+  // of the file. If there is no cheaper way, it syncs everything.
   virtual int sync_written(int fd, const void* /*from*/, std::size_t /*size*/,
                            std::uint64_t /*offset*/) {
     return fdatasync(fd);
@@ -49,16 +50,16 @@ class Os {
   virtual int truncate(int fd, std::uint64_t size) = 0;
   // Reserves space on the device, and extends the file with zeros; never changes present bytes.
   virtual int allocate(int fd, std::uint64_t offset, std::uint64_t size) = 0;
-  // The first bytes at `offset` or behind it that are not in a hole: [from, to). -ENXIO: there are none.
+  // The first range [from, to) at or after `offset` that is not in a hole. -ENXIO: there is none.
   virtual int next_data(int fd, std::uint64_t offset, std::uint64_t& from, std::uint64_t& to) = 0;
   virtual int stat(int fd, Stat& out) = 0;
   virtual int stat_path(const char* path, Stat& out) = 0;
-  // As stat_path, but of a symbolic link itself.
+  // As stat_path, but does not follow a symbolic link.
   virtual int stat_link(const char* path, Stat& out) { return stat_path(path, out); }
   virtual int chmod(int fd, std::uint32_t mode) = 0;
   // The permissions that new files of this process do not get.
   virtual std::uint32_t umask() { return 0022; }
-  static constexpr std::uint32_t kSame = UINT32_MAX;  // for chown: leave it
+  static constexpr std::uint32_t kSame = UINT32_MAX;  // for chown: do not change it
   virtual int chown(int fd, std::uint32_t user, std::uint32_t group) = 0;
 
   // Maps the first `size` bytes of a file.
@@ -69,7 +70,7 @@ class Os {
   virtual int rename(const char* from, const char* to) = 0;
   // -EEXIST if `to` exists; atomic.
   virtual int rename_new(const char* from, const char* to) = 0;
-  // Each name gets the other's file, atomically. -EOPNOTSUPP: the file system cannot.
+  // Exchanges the files of two names, atomically. -EOPNOTSUPP: the file system cannot do it.
   virtual int exchange(const char* one, const char* other) = 0;
   virtual int unlink(const char* path) = 0;
   virtual int sync_directory(const char* path) = 0;
@@ -78,15 +79,16 @@ class Os {
   // A path that an open file may have now, after renames of it or of its directories.
   virtual int path_of(int fd, std::string& out) = 0;
 
-  // The lock of the one writer. It ends with the process; until then a mapping of the file keeps it
-  // after close. -EAGAIN: taken.
+  // Takes the lock of the single writer. It ends with the process; until then a mapping of the file
+  // keeps it after close. -EAGAIN: the lock is taken.
   virtual int try_lock(int fd) = 0;
   virtual int unlock(int fd) = 0;
   // 1 if another open file has that lock, alone or shared, else 0.
   virtual int locked(int fd) = 0;
-  // The same lock, shared with others who share it; also by one who has it alone. -EAGAIN: one has it alone.
+  // Takes the same lock, shared with others; works also for an open file that has it alone. -EAGAIN: another
+  // has it alone.
   virtual int try_share(int /*fd*/) { return -EOPNOTSUPP; }
-  // A second lock, for a moment: waits for it.
+  // Takes the second lock, the gate, for a short time; waits until it is free.
   virtual int hold_gate(int /*fd*/) { return -EOPNOTSUPP; }
   virtual int leave_gate(int /*fd*/) { return -EOPNOTSUPP; }
 

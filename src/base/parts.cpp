@@ -1,4 +1,4 @@
-// Keys taken in parts by several threads.
+// Several threads take keys in parts.
 #include <bloomery/detail/parts.hpp>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::size_t sum_of_parts(std::size_t count, unsigned threads, const PartOfKeys& 
     const std::size_t wanted = std::min<std::size_t>(threads, parts);
     for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(work);
   } catch (const std::exception&) {
-    // The threads that there are do it.
+    // The threads that were started do all parts.
   }
   work();
   others.clear();

@@ -1,9 +1,9 @@
-// Rounds of two steps. In the first, each thread divides its share of the keys by region of the array, into lists of
-// its own. In the second, a region is taken by one thread at a time, which inserts what the lists of all threads have
-// for it, in the order of the keys. So nobody else writes to a block meanwhile.
+// Inserts keys by several threads, in rounds of two steps. In the first step each thread divides its share of the
+// keys by region of the array, into its own lists. In the second step a thread takes a region and inserts the keys
+// that the lists of all threads have for it, in the order of the keys. So only one thread writes to a block at a time.
 //
-// A key with two blocks is in the list of a pair of regions. As in a tournament, all pairs come in turns in which no
-// region is in two of them.
+// A key with two blocks is in the list of a pair of regions. The pairs are processed in turns, as in a round-robin
+// tournament: in each turn a region is in at most one pair.
 #include <bloomery/detail/bit_memory.hpp>
 #include <bloomery/detail/bulk_insert.hpp>
 #include <bloomery/detail/parts.hpp>
@@ -22,28 +22,28 @@ namespace bloomery::detail {
 
 namespace {
 
-constexpr std::size_t kLeastKeys = 65'536;  // of a thread; fewer are not worth starting it
-// Below it an array is in a core's caches, and dividing the keys takes longer than inserting them: two threads took 1.1
-// times one thread's time at 8 MiB, 0.8 at 16 (docs/benchmarks-threads.md).
+constexpr std::size_t kLeastKeys = 65'536;  // per thread; for fewer it does not pay to start one
+// A smaller array is in a core's caches, and dividing the keys takes longer than inserting them: two threads took 1.1
+// times as long as one thread at 8 MiB, and 0.8 times at 16 MiB (docs/benchmarks-threads.md).
 constexpr std::uint64_t kWorthDividing = std::uint64_t{12} << 20;
-constexpr std::uint64_t kRegionBytes = std::uint64_t{1} << 19;  // that stay in the cache of a core
-// Lists that a thread writes to in turns. Dividing takes 1.25 times as long with 64 as with 32, and twice as long with
-// more, measured where a core's table of addresses for stores is short; but with fewer than four regions each, threads
-// would wait long for the last one.
+constexpr std::uint64_t kRegionBytes = std::uint64_t{1} << 19;  // a region stays in a core's cache
+// The number of lists to which a thread writes in random order. Dividing takes 1.25 times as long with 64 lists as
+// with 32, and twice as long with more, measured on a core with a small TLB for stores; but with fewer than four
+// regions per thread, threads would wait long for the last region.
 constexpr std::uint64_t kGoodRegions = 32, kMostRegions = 256, kRegionsPerThread = 4;
 constexpr std::uint64_t kLeastPaired = 8,
-                        kMostPaired = 32;    // regions, of whose pairs there are lists
-constexpr std::uint64_t kMostGrains = 4096;  // of which regions are made
+                        kMostPaired = 32;    // regions, if lists are for pairs of them
+constexpr std::uint64_t kMostGrains = 4096;  // in an array; regions consist of grains
 constexpr unsigned kFactorBits = 20;         // a grain times the factor fits into 32 bits
-// Pieces of a list that lie together and go to the kernel at once. With few lists there is memory for long chunks, which
-// keep more blocks on their way.
+// The number of pieces in a chunk: they are contiguous and go to the kernel in one call. With few lists there is
+// memory for long chunks, with which more blocks are in flight.
 constexpr std::uint32_t kLongChunk = 2048, kShortChunk = 512, kFewLists = 64;
-constexpr std::size_t kAtOnce = 256;  // keys whose lists are worked out before they go there
+constexpr std::size_t kAtOnce = 256;  // keys whose lists are computed before they are added
 
 // ---- regions ---------------------------------------------------------------------------------------
 
-// The array is cut into grains of 2^shift blocks, in whole cache lines, and a region is some grains: one more or less
-// than the next region has, so that no thread waits long. There is a list for each region, or for each pair of a
+// The array is divided into grains of 2^shift blocks, in whole cache lines. A region is several grains; regions
+// differ by at most one grain, so that no thread waits long. There is a list for each region, or for each pair of a
 // key's first and second region.
 struct Regions {
   unsigned shift = 0;
@@ -57,7 +57,7 @@ struct Regions {
 
   [[nodiscard]] std::uint32_t lists() const noexcept { return paired ? count * count : count; }
 
-  // In no turn is a region in two tasks. The last turn of pairs is that of both blocks in one region.
+  // In each turn a region is in at most one task. In the last turn of pairs both blocks of a key are in one region.
   [[nodiscard]] std::uint32_t turns() const noexcept { return paired ? count : 1; }
   [[nodiscard]] std::uint32_t tasks(std::uint32_t turn) const noexcept {
     return !paired || turn + 1 == count ? count : count / 2;
@@ -95,7 +95,8 @@ Regions regions_of(const BulkTarget& target, unsigned threads) noexcept {
 
 // ---- the lists of a thread ---------------------------------------------------------------------------
 
-// Of integers or hashes, in chunks. Chunk i is the first one of list i.
+// The lists of one thread. A piece is an integer or a hash; a list is a chain of chunks, and chunk i is
+// the first one of list i.
 template <class Piece>
 class Lists {
   static constexpr std::size_t kAhead = 64 / sizeof(Piece);  // a cache line
@@ -114,7 +115,7 @@ class Lists {
     for (std::uint32_t i = 0; i < ends_.size(); ++i) ends_[i] = i * chunk_;
     used_ = static_cast<std::uint32_t>(ends_.size());
   }
-  // Piece i goes to the list that `lists` says. Of the share's keys, they are those from `key` on.
+  // Adds piece i to list lists[i]. The pieces are the keys of the thread's share from number `key` on.
   template <bool kKeys>
   void add(const Piece* pieces, const std::uint32_t* lists, std::size_t count,
            std::uint32_t key) noexcept {
@@ -145,13 +146,12 @@ class Lists {
 
  private:
   const std::uint32_t chunk_;        // pieces; a power of two
-  std::vector<std::uint32_t> next_;  // by chunk: the next one of its list
+  std::vector<std::uint32_t> next_;  // by chunk: the next chunk of its list
   std::vector<std::uint32_t> ends_;  // by list: where the next piece goes
   std::uint32_t used_ = 0;           // chunks
   BitMemory memory_;
   Piece* pieces_;
-  std::uint32_t*
-      keys_;  // of the pieces, counted in the thread's share; null: no answers are wanted
+  std::uint32_t* keys_;  // of each piece, its number in the share; null: no answers are wanted
 };
 
 // ---- the work --------------------------------------------------------------------------------------
@@ -170,11 +170,11 @@ class BulkInsert {
       lists_.emplace_back(regions.lists(), share, answers != nullptr);
   }
 
-  // With the threads that can be started; nothing, if there are none.
+  // Runs with the threads that can be started; nullopt if none can be started.
   std::optional<std::size_t> run() {
     std::vector<std::jthread> others;
     others.reserve(lists_.size() - 1);
-    // It takes memory: a failure after the start of threads would let them wait forever.
+    // This allocates memory. If it failed after threads were started, they would wait without end.
     all_.emplace(static_cast<std::ptrdiff_t>(lists_.size()), NextStep{&taken_});
     try {
       for (unsigned id = 1; id < lists_.size(); ++id)
@@ -183,7 +183,7 @@ class BulkInsert {
           work(id);
         });
     } catch (const std::exception&) {
-      // Those that there are do it.
+      // The threads that were started do the work.
     }
     if (others.empty()) return std::nullopt;
     const auto threads = static_cast<unsigned>(others.size() + 1);
@@ -198,7 +198,7 @@ class BulkInsert {
   }
 
  private:
-  // When all threads have come to the end of a step.
+  // Runs when all threads have finished a step.
   struct NextStep {
     std::atomic<std::uint32_t>* taken;
     void operator()() noexcept { *taken = 0; }
@@ -286,13 +286,13 @@ class BulkInsert {
   const Regions regions_;
   std::size_t round_ = 0;                 // keys
   std::vector<Lists<Piece>> lists_;       // by thread
-  std::atomic<std::uint32_t> taken_ = 0;  // tasks of the turn
+  std::atomic<std::uint32_t> taken_ = 0;  // tasks of this turn that are taken
   std::atomic<std::size_t> new_ = 0;
-  std::atomic<unsigned> threads_ = 0;  // until it is known how many there are
+  std::atomic<unsigned> threads_ = 0;  // 0 until their number is known
   std::optional<std::barrier<NextStep>> all_;
 };
 
-// Bits that are anywhere have no regions.
+// For the layout standard, in which the bits of a key can be anywhere, so that there are no regions.
 std::size_t insert_anywhere(const BulkTarget& target, const BulkKeys& keys, bool* answers,
                             unsigned threads) noexcept {
   const auto part = [&](std::size_t first, std::size_t count) noexcept {

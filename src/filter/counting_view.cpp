@@ -1,4 +1,4 @@
-// The operations of a counting filter on borrowed counters that are not worth inlining.
+// The operations of CountingView that are not worth inlining.
 #include <bloomery/counting_view.hpp>
 #include <bloomery/error.hpp>
 
@@ -61,7 +61,7 @@ void CountingView::merge(const CountingView& other) {
   auto* mine = reinterpret_cast<unsigned char*>(bit_array_.words);
   const auto* theirs = reinterpret_cast<const unsigned char*>(other.bit_array_.words);
   const std::uint64_t size = counting_bytes(plan_);
-  // A saturated counter stays so, since no sum with it is below the greatest value.
+  // A saturated counter stays saturated, because no sum with it is below the largest value.
   if (counter_bits() == 8) {
     for (std::uint64_t i = 0; i < size; ++i)
       mine[i] = static_cast<unsigned char>(std::min(mine[i] + theirs[i], 255));
@@ -94,7 +94,7 @@ Filter CountingView::to_plain() const {
 
 namespace {
 
-// Some blocks of an array, as an array.
+// A run of an array's blocks, as an array.
 detail::BitArray run_of(const detail::BitArray& array, std::uint64_t first,
                         std::uint64_t count) noexcept {
   detail::BitArray run = array;

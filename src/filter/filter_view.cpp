@@ -1,4 +1,4 @@
-// The operations of a plain filter on borrowed bits that are not worth inlining.
+// The operations of FilterView that are not worth inlining.
 #include <bloomery/error.hpp>
 #include <bloomery/filter_view.hpp>
 

@@ -1,4 +1,4 @@
-// Collecting the keys of a frozen filter by bucket, and building its partitions, several at a time.
+// Collects the keys of a frozen filter by bucket, and builds its partitions, several at a time.
 #include <bloomery/error.hpp>
 #include <bloomery/frozen_filter.hpp>
 
@@ -19,7 +19,7 @@ namespace {
 
 using detail::kBuckets;
 
-// Several threads; the first exception is thrown when all have ended.
+// Runs work() in several threads. When all have ended, throws the first exception.
 template <class Work>
 void in_parallel(unsigned threads, Work work) {
   std::exception_ptr error;
@@ -38,7 +38,7 @@ void in_parallel(unsigned threads, Work work) {
       try {
         others.emplace_back(guarded);
       } catch (const std::system_error&) {
-        break;  // the threads that there are do it
+        break;  // the threads that were started do the work
       }
     }
     guarded();
@@ -46,8 +46,8 @@ void in_parallel(unsigned threads, Work work) {
   if (error != nullptr) std::rethrow_exception(error);
 }
 
-// A set that was too large for the memory has the whole filter there, and what the threads work on: 38 bytes for
-// each key of a partition. Together they are below 1.25 GiB where one thread leaves so much.
+// For a set that is too large for the memory. The memory then holds the whole filter, and 38 bytes per key of a
+// partition for each thread. Both together stay below 1.25 GiB, unless one thread alone needs more.
 unsigned threads_that_fit(const FrozenPlan& plan) noexcept {
   constexpr std::uint64_t kMemory = std::uint64_t{5} << 28;
   const std::uint64_t work = 38 * (plan.array.capacity / plan.partitions + 1);
@@ -55,7 +55,7 @@ unsigned threads_that_fit(const FrozenPlan& plan) noexcept {
   return static_cast<unsigned>(std::clamp<std::uint64_t>(left / work, 1, 1'024));
 }
 
-// How many there are with another bucket or another lower half.
+// The number of different keys: those that differ in their bucket or in their lower half.
 template <class Keys>
 std::uint64_t different(const Keys& keys, unsigned threads) {
   std::atomic<std::uint32_t> next = 0;
@@ -146,7 +146,8 @@ FrozenFilter FrozenBuilder::build(unsigned threads) try {
   std::uint64_t built = 0;
   for (const detail::BuiltPartition& partition : partitions) built += partition.keys;
   if (built != keys.count()) {
-    // Some came more than once. The partitions follow from the different keys, whatever their number was.
+    // Some keys came more than once. A partition depends only on its different keys, not on the number
+    // that was counted.
     const FrozenPlan of_different = plan_for(different(keys, threads));
     const bool same_partitions = of_different.partitions == plan.partitions &&
                                  of_different.narrow_partitions == plan.narrow_partitions;

@@ -1,4 +1,4 @@
-// A frozen filter from its partitions, and over its bytes.
+// Makes a frozen filter from its partitions, or over its bytes.
 #include <bloomery/frozen_filter.hpp>
 
 #include <bloomery/error.hpp>
@@ -22,15 +22,15 @@ using detail::FusePartition;
                                       "; build the filter again");
 }
 
-// A filter of no keys is a table of one entry of zeros. Of a partition without cells a look-up reads these,
-// which no key but one of 2^32 agrees with.
+// A filter of no keys is a table with one entry of zeros. A look-up in a partition without cells reads
+// these zeros, with which only one key in 2^32 agrees.
 alignas(64) constexpr std::array<std::byte, 64> kZeros{};
 constexpr FusePartition kEmptyPartition{
     .cells = kZeros.data(), .seed = 0x9E3779B97F4A7C15, .mask = UINT32_MAX, .bits = 32};
 
-// An entry of the table, zeros if the partition has no keys: where its cells begin (8), its keys (8), the seed
-// (8), the segments in which first cells are (4), the bits of a segment's size (1), of a fingerprint (1), zeros
-// (2).
+// An entry of the table, all zeros if the partition has no keys. Its fields, with their bytes: the start of the
+// cells (8), the number of keys (8), the seed (8), the number of segments for first cells (4), the bits of a
+// segment's size (1), the bits of a fingerprint (1), zeros (2).
 struct Entry {
   std::uint64_t at, keys, seed;
   detail::PartitionGeometry geometry;
@@ -167,7 +167,7 @@ void FrozenFilter::moved_to(std::span<const std::byte> bytes) noexcept {
 }
 
 Stats FrozenFilter::stats(Precision /*precision*/) const noexcept {
-  // Cells that a key has made right, of all.
+  // The fill is the share of the cells that were filled for a key.
   std::uint64_t cells = 0;
   for (const FusePartition& partition : partitions_)
     cells += partition.first_cells + 2 * (std::uint64_t{partition.segment_mask} + 1);

@@ -1,4 +1,4 @@
-// Distributing keys to buckets, and writing them to a spool run by run.
+// Distributes keys to buckets, and writes them to a spool run by run.
 #include "filter/frozen_keys.hpp"
 
 #include <bloomery/error.hpp>
@@ -35,8 +35,8 @@ void FrozenBuilder::Keys::distribute(std::span<const Hash128> hashes) {
     const std::size_t at = bucket.keys % kChunkKeys;
     if (at == 0) {
       if (chunks_used_ == chunks_.size()) {
-        std::unique_ptr<Chunk> chunk(new Chunk);  // not zeros
-        chunks_.push_back(std::move(chunk));      // may throw: the bucket is as it was
+        std::unique_ptr<Chunk> chunk(new Chunk);  // not initialized
+        chunks_.push_back(std::move(chunk));      // if it throws, the bucket is unchanged
       }
       Chunk& chunk = *chunks_[chunks_used_];
       chunk.before = bucket.newest;
@@ -59,7 +59,7 @@ std::uint64_t* FrozenBuilder::Keys::copy(const Bucket& bucket, std::uint64_t* to
   return to;
 }
 
-// The keys leave the memory when all of them are in the spool.
+// Keys are removed from memory only when all of them are in the spool.
 void FrozenBuilder::Keys::spill() noexcept try {
   constexpr std::size_t kWriteKeys = 131'072;
   Run run;
@@ -85,7 +85,7 @@ void FrozenBuilder::Keys::spill() noexcept try {
   chunks_used_ = 0;
   in_memory_ = 0;
 } catch (const std::exception&) {
-  // No room on the device, or no memory to write: keys stay where they are, and the next ones too.
+  // There is no room on the device, or no memory to write: these keys and all later ones stay in memory.
   most_in_memory_ = UINT64_MAX;
   if (runs_.empty()) spool_.reset();
 }

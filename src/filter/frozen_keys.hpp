@@ -1,8 +1,8 @@
 // The keys of a frozen filter until it is built: the lower half of each hash, in the bucket that the upper half gives.
 //
-// Up to kFew they are in one bucket for all, since most filters are small, and 4,096 chunks are 16 MiB. With a spool,
-// so many keys at a time are written there as a run, which has them in the order of the buckets: the keys of a
-// partition are then one piece of every run.
+// Up to kFew keys are in one list without buckets, because most filters are small and 4,096 chunks take 16 MiB. With
+// a spool, most_in_memory keys at a time are written to it as a run, in the order of the buckets, so that the keys of
+// a partition are one piece of every run.
 #pragma once
 
 #include <bloomery/frozen_filter.hpp>
@@ -14,15 +14,16 @@
 #include <span>
 #include <vector>
 
-// Where the keys of a set go that is larger than memory, while its frozen filter is built.
+// The storage for keys beyond those that stay in memory, while a frozen filter is built.
 namespace bloomery::detail {
 
 class KeySpool {
  public:
   virtual ~KeySpool() = default;
-  // Bytes are written one after the other from 0 on, and again from an offset that was not finished. Error: they cannot.
+  // Bytes are written in order, from offset 0 on; after a run that was not finished, writing starts again at its
+  // offset. Throws Error if it fails.
   virtual void write(std::span<const std::byte> bytes, std::uint64_t offset) = 0;
-  // Of what was written. Any number of threads at once. Error{io}.
+  // Reads bytes that were written. Any number of threads may call it at once. Error{io}.
   virtual void read(std::span<std::byte> bytes, std::uint64_t offset) const = 0;
 };
 
@@ -32,7 +33,7 @@ namespace bloomery {
 
 class FrozenBuilder::Keys {
  public:
-  // From now on there are at most so many keys in memory, as long as the spool takes them. Where it does not,
+  // From now on at most `most_in_memory` keys are in memory, as long as the spool takes keys. If it does not,
   // they stay in memory.
   void spool_to(std::unique_ptr<detail::KeySpool> spool, std::uint64_t most_in_memory) noexcept {
     spool_ = std::move(spool);
@@ -40,17 +41,17 @@ class FrozenBuilder::Keys {
   }
   [[nodiscard]] bool is_spooled() const noexcept { return !runs_.empty(); }
 
-  // If it throws, some of the keys are there, and perhaps twice.
+  // If it throws, some of the keys have been added, perhaps twice.
   void add(std::span<const Hash128> hashes);
 
-  // The keys of another, which are taken from it. It throws with both as they were.
+  // Takes the keys of `other`. If it throws, both are unchanged.
   void add(std::unique_ptr<Keys>& other) { others_.push_back(std::move(other)); }
 
-  // Keys so far, each as often as it came. At least as many as there are.
+  // The number of keys so far, repeats included. It is never less than the number of different keys.
   [[nodiscard]] std::uint64_t count() const noexcept;
 
-  // The keys of the buckets in [first, end), for which there is room; copy() returns where they end. Any number of threads at once. Error{io}: the
-  // spool cannot be read.
+  // The number of keys in the buckets [first, end), and a copy of them to `to`, which has room for them; copy()
+  // returns where the copy ends. Any number of threads may call both at once. Error{io}: the spool cannot be read.
   [[nodiscard]] std::uint64_t count(std::uint32_t first, std::uint32_t end) const noexcept;
   std::uint64_t* copy(std::uint32_t first, std::uint32_t end, std::uint64_t* to) const;
 
@@ -68,19 +69,19 @@ class FrozenBuilder::Keys {
     Chunk* chunk = nullptr;
   };
   using Run =
-      std::vector<std::uint64_t>;  // where each bucket begins, in bytes of the spool, and the end
+      std::vector<std::uint64_t>;  // the byte of the spool at which each bucket begins, and the end
 
   void distribute(std::span<const Hash128> hashes);
   void spill() noexcept;
-  // Returns where its keys end.
+  // Returns where the copied keys end.
   std::uint64_t* copy(const Bucket& bucket, std::uint64_t* to) const noexcept;
 
   std::uint64_t count_ = 0;  // without those of others_
   std::vector<std::unique_ptr<Keys>> others_;
   std::vector<Hash128> few_;
-  std::vector<Bucket> buckets_;  // none while there are few keys
+  std::vector<Bucket> buckets_;  // empty while there are few keys
   std::vector<std::unique_ptr<Chunk>> chunks_;
-  std::size_t chunks_used_ = 0;  // the others have been spilled
+  std::size_t chunks_used_ = 0;  // the keys of the others were spilled
 
   std::unique_ptr<detail::KeySpool> spool_;
   std::uint64_t most_in_memory_ = UINT64_MAX;

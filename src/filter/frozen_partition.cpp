@@ -1,9 +1,10 @@
-// A partition's keys, mixed and sorted; the order in which they can be peeled; the cells, in the reverse order.
+// Builds a partition: mixes and sorts its keys, finds an order in which they can be peeled, and fills the cells
+// in the reverse order.
 //
-// Each key is an edge between its three cells. As long as a cell has one key left, that key can be taken out:
-// nothing that is taken out after it needs the cell. If every key can be taken out, cells are filled from the
-// last one back, and each cell makes its own key right. Keys are sorted by their first cell, and the neighbours
-// of a cell are near, so that building stays in the processor's second cache.
+// Each key is an edge between its three cells. If a cell has only one key left, that key can be peeled, because
+// no key that is peeled later needs the cell. If every key can be peeled, the cells are filled from the last
+// one back, and the value of each cell makes its own key agree. Keys are sorted by their first cell, and the
+// other two cells are near it, so that building stays in the second-level cache of the processor.
 #include "filter/frozen_partition.hpp"
 
 #include <bloomery/detail/fuse.hpp>
@@ -32,7 +33,8 @@ std::uint64_t seed_of(std::uint32_t attempt) noexcept {
   return (attempt + std::uint64_t{1}) * 0x9E3779B97F4A7C15;
 }
 
-// One pass of a radix sort, by kBits bits, of the keys as `change` changes them. Returns where each value ends.
+// One pass of a radix sort by kBits bits. It applies `change` to each key first. Returns where the keys of each
+// value end.
 template <unsigned kBits, class Change>
 std::array<std::size_t, std::size_t{1} << kBits> distribute(std::span<std::uint64_t> from,
                                                             std::uint64_t* to, unsigned shift,
@@ -46,11 +48,13 @@ std::array<std::size_t, std::size_t{1} << kBits> distribute(std::span<std::uint6
   return next;
 }
 constexpr auto kAsItIs = [](std::uint64_t key) noexcept { return key; };
-// By the highest bits, so that the first cells of a piece of the largest partition stay in the processor's first cache.
+// Keys with the same highest bits form a piece. The first cells of a piece, even of the largest partition, stay in
+// the first-level cache.
 constexpr unsigned kPieceBits = 11;
 constexpr unsigned kPieceShift = 64 - kPieceBits;
 
-// By their highest 27 bits, and the few that are equal in them by all. `memory` has room for as many keys.
+// Sorts keys by their highest 27 bits, and the few that are equal in these by all bits. `memory` has room
+// for as many keys.
 void sort(std::span<std::uint64_t> keys, std::uint64_t* memory) noexcept {
   constexpr std::size_t kFew = 2048;
   if (keys.size() < kFew) {
@@ -62,7 +66,7 @@ void sort(std::span<std::uint64_t> keys, std::uint64_t* memory) noexcept {
     const std::span<std::uint64_t> piece(memory + begin, end - begin);
     const std::span<std::uint64_t> sorted(keys.data() + begin, end - begin);
     begin = end;
-    if (piece.size() > kFew + keys.size() / 256) {  // of hashes that were made to be so
+    if (piece.size() > kFew + keys.size() / 256) {  // hashes that were made to collide
       std::ranges::sort(piece);
       std::ranges::copy(piece, sorted.begin());
       continue;
@@ -77,12 +81,13 @@ void sort(std::span<std::uint64_t> keys, std::uint64_t* memory) noexcept {
   }
 }
 
-// Keys and cells have room for each other, since they change places.
+// The room for keys or for cells, whichever are more, because their arrays are exchanged.
 std::size_t room_of(std::size_t keys, std::uint32_t attempt = 0) noexcept {
   return std::max(keys, static_cast<std::size_t>(partition_geometry(keys, attempt).cells()));
 }
 
-// Whether some of the first piece are equal: where keys come more than once, some are, but for a few keys.
+// Whether some keys of the first piece are equal. If keys of the partition came more than once, this is
+// nearly always so, unless only a few did.
 bool some_are_equal(std::span<std::uint64_t> placed) {
   const auto end =
       std::ranges::find_if(placed, [](std::uint64_t key) { return key >> kPieceShift != 0; });
@@ -109,7 +114,7 @@ std::span<std::uint64_t> PartitionBuilder::place(std::span<std::uint64_t> keys, 
 bool PartitionBuilder::peel(std::span<const std::uint64_t> keys, const BuiltPartition& partition) {
   const FusePartition fuse = partition.fuse();
   const auto cells = static_cast<std::size_t>(partition.geometry.cells());
-  // Not through members, which a store of a byte might change for all that the compiler knows.
+  // Local pointers: the compiler must assume that a store of a byte can change members.
   std::uint64_t* const keys_of = keys_of_cell_.take(cells).data();
   std::uint8_t* const count = count_.take(cells).data();
   std::fill_n(keys_of, cells, 0);
@@ -123,14 +128,14 @@ bool PartitionBuilder::peel(std::span<const std::uint64_t> keys, const BuiltPart
       most = std::max(most, ++count[cell]);
     }
     if (most == std::numeric_limits<std::uint8_t>::max())
-      return false;  // one more would not be counted
+      return false;  // the count of one more would overflow
   }
-  // Cells with one key wait at the end of order_, those that are peeled are at its beginning. A cell comes to have one
-  // key at most once, so there is room for both, and for one that is written before it is known to wait: whether it
-  // does is a matter of chance, which no processor predicts. Nor is the next cell read from where it has just been
-  // written.
+  // Cells that have one key left wait at the end of order_; cells that were peeled are at its beginning. A cell waits
+  // at most once, so there is room for both, and for one cell that is written before it is known whether it waits:
+  // this is random, so a branch on it would be mispredicted. For speed, the next cell is never read from where it was
+  // just written.
   std::size_t peeled = 0, waiting = cells + 1;
-  order[cells + 1] = 0;  // read where no cell waits
+  order[cells + 1] = 0;  // read if no cell waits
   for (std::size_t first = 0; first < cells; ++first) {
     if (count[first] != 1) continue;
     std::size_t cell = first;
@@ -138,7 +143,7 @@ bool PartitionBuilder::peel(std::span<const std::uint64_t> keys, const BuiltPart
     for (;;) {
       const std::size_t below = order[waiting];
       const std::uint64_t of_below = keys_of[below];
-      if (count[cell] == 1) {  // or its key was another cell's
+      if (count[cell] == 1) {  // otherwise its key was peeled at another cell
         order[peeled++] = static_cast<std::uint32_t>(cell);
         count[cell] = 0;
         const FuseCells at = fuse.cells_of(mixed);
@@ -171,7 +176,8 @@ bool PartitionBuilder::peel(std::span<const std::uint64_t> keys, const BuiltPart
 }
 
 void PartitionBuilder::fill(BuiltPartition& partition) {
-  // So many keys before its turn a cell's key is fetched, and half as many before, what the key sets.
+  // The key of a cell is prefetched this many keys before its turn, and the cells that it reads and
+  // sets half as many keys before.
   constexpr std::size_t kAhead = 24;
   const FusePartition fuse = partition.fuse();
   std::byte* const bytes = partition.cells.bytes().data();
@@ -188,7 +194,7 @@ void PartitionBuilder::fill(BuiltPartition& partition) {
     const std::uint64_t cell = order[i];
     const std::uint64_t mixed = keys_of[cell];
     const FuseCells at = fuse.cells_of(mixed);
-    // The cell itself is zero yet.
+    // The cell itself is still zero.
     const std::uint64_t value = (fuse.load(at.first) ^ fuse.load(at.second) ^ fuse.load(at.third) ^
                                  FusePartition::fingerprint(mixed)) &
                                 fuse.mask;
@@ -210,7 +216,7 @@ BuiltPartition PartitionBuilder::build(std::span<std::uint64_t> keys, std::uint3
   partition.seed = seed_of(0);
   keys = place(keys, room_of(keys.size()),
                [seed = partition.seed](std::uint64_t key) noexcept { return mix_key(key, seed); });
-  // Equal keys can never be taken out: if all of them could, no two are equal, and nobody has to look.
+  // Equal keys can never be peeled. So if all keys can be peeled, no two are equal, and no search for them is needed.
   if (keys.size() > kMostKeys || some_are_equal(keys) || !try_once(0)) {
     sort(keys, keys_of_cell_.take(room_of(keys.size())).data());
     const auto different =

@@ -25,7 +25,7 @@ namespace bloomery::detail {
 struct BuiltPartition {
   PartitionGeometry geometry;
   std::uint64_t seed = 0;
-  std::uint64_t keys = 0;  // different ones
+  std::uint64_t keys = 0;  // different keys
   std::uint32_t bits = 0;
   BitMemory cells;  // geometry.bytes(bits)
 
@@ -34,18 +34,18 @@ struct BuiltPartition {
   }
 };
 
-// The memory that building takes, to be used for one partition after the other: about 30 bytes per key.
+// The memory for building, reused for one partition after the other: about 30 bytes per key.
 class PartitionBuilder {
  public:
-  // Where the next partition's keys go. It throws std::bad_alloc.
+  // The room for the next partition's keys. Throws std::bad_alloc.
   [[nodiscard]] std::span<std::uint64_t> room_for(std::size_t keys);
-  // `keys`: what room_for() gave, or the first of it. The result depends on the set of the keys alone, not on their
-  // order or on how often they come. It throws std::bad_alloc; Error{no_memory}; Error{too_large}: more than 2^31 keys.
+  // `keys` is the result of room_for(), or its first part. The filter depends only on the set of keys, not on their
+  // order or on how often they come. Throws std::bad_alloc; Error{no_memory}; Error{too_large}: more than 2^31 keys.
   [[nodiscard]] BuiltPartition build(std::span<std::uint64_t> keys, std::uint32_t bits);
 
  private:
-  // Keys whose first cells are near are put together: the neighbours of all of them stay in the processor's second
-  // cache. Returns where they are now.
+  // Puts keys whose first cells are near next to each other, so that their other cells stay in the second-level
+  // cache of the processor. Returns where the keys are now.
   template <class Change>
   [[nodiscard]] std::span<std::uint64_t> place(std::span<std::uint64_t> keys, std::size_t room,
                                                Change change);
@@ -53,9 +53,9 @@ class PartitionBuilder {
   void fill(BuiltPartition& partition);
 
   ScratchMemory<std::uint64_t> keys_;
-  ScratchMemory<std::uint64_t> keys_of_cell_;  // the exclusive or of all that are left
-  ScratchMemory<std::uint8_t> count_;          // how many are left
-  ScratchMemory<std::uint32_t> order_;  // cells, each the only one of its key when it was peeled
+  ScratchMemory<std::uint64_t> keys_of_cell_;  // by cell: the exclusive or of the keys left
+  ScratchMemory<std::uint8_t> count_;          // by cell: the number of keys left
+  ScratchMemory<std::uint32_t> order_;         // cells that were peeled, then cells that wait
   std::size_t peeled_ = 0;
 };
 

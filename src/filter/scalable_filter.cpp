@@ -1,7 +1,7 @@
-// Growth: which sub-filter a key goes into, and when there is another one.
+// The growth of a scalable filter: which sub-filter a key goes into, and when a new one is added.
 //
 // Invariant: every sub-filter but the newest has taken exactly as many new keys as its plan's capacity,
-// the newest at most as many. That is what the stated rate rests on.
+// the newest at most as many. The stated rate depends on this.
 #include <bloomery/error.hpp>
 #include <bloomery/scalable_filter.hpp>
 
@@ -123,7 +123,7 @@ void ScalableFilter::add_sub_filter(SubFilterState state) {
   newest_inserted_ = taken;
 }
 
-// There are places for it.
+// make_places() has made room for it.
 void ScalableFilter::add_sub_filter(std::unique_ptr<SubFilter> sub_filter) noexcept {
   views_.push_back(&sub_filter->view);
   bit_arrays_.push_back(&sub_filter->view.bit_array());
@@ -188,7 +188,7 @@ std::size_t ScalableFilter::do_insert(std::span<const Hash128> hashes, bool* fre
   return count;
 }
 
-// Takes keys from the front, at least one or else it grows.
+// Applies keys from the front: at least one, or else it grows the filter.
 ScalableFilter::Part ScalableFilter::insert_part(std::span<const Hash128> hashes, bool* fresh) {
   const std::uint64_t left = room();
   const std::size_t part = std::min(kPart, hashes.size());
@@ -201,8 +201,8 @@ ScalableFilter::Part ScalableFilter::insert_part(std::span<const Hash128> hashes
     return {taken, count};
   }
   hashes = hashes.first(part);
-  // Older sub-filters do not change. Where the newest may get full on the way it is asked too, so that
-  // the keys it has already do not count against the room that is left.
+  // Older sub-filters do not change. If the newest may become full in this part, it is asked too, so
+  // that keys that it already has do not count against the room that is left.
   std::array<bool, kPart> found;
   std::array<bool, kPart> answers;
   std::array<Hash128, kPart> unseen;
@@ -215,7 +215,7 @@ ScalableFilter::Part ScalableFilter::insert_part(std::span<const Hash128> hashes
     if (kept == left) break;
     unseen[kept++] = hashes[taken];
   }
-  // Fewer of them than `kept` may be new: a key may come twice.
+  // Fewer than `kept` keys may be new, because a key may come twice.
   const std::size_t count =
       kernel_->insert_hashes(newest().bit_array(), unseen.data(), kept, answers.data());
   newest_inserted_ += count;

@@ -1,7 +1,7 @@
-// An array that is used again and again, and whose values are not set where it grows.
+// An array that is reused. If it grows, its values are not initialized.
 //
-// Not on huge pages: measured with partitions of ten million keys, clearing those took more than they saved
-// (building in 1.15 of the time, not 0.87).
+// It does not use huge pages: measured with partitions of ten million keys, clearing them took more time
+// than they saved (building took 1.15 of the time, not 0.87).
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ class ScratchMemory {
   static_assert(std::is_trivial_v<T>);
 
  public:
-  // So many values. What they were is gone if it has to grow, or if that throws std::bad_alloc.
+  // Returns the first `count` values. If the array has to grow, or that throws std::bad_alloc, the old values are lost.
   [[nodiscard]] std::span<T> take(std::size_t count) {
     if (count > size_) {
       size_ = 0;
-      values_.reset();  // before there are two of it
+      values_.reset();  // so that there are never two arrays
       values_.reset(new T[count + count / 16]);
       size_ = count + count / 16;
     }

@@ -1,4 +1,4 @@
-// What the bits themselves say: fill, the rate as it stands, how many keys made them.
+// Computes statistics from the bits: the fill, the current false-positive rate, the number of keys.
 #include "filter/statistics.hpp"
 
 #include <bloomery/filter_view.hpp>
@@ -10,8 +10,8 @@ namespace bloomery {
 
 double detail::estimated_items(const Plan& plan, double fill) noexcept {
   if (fill >= 1) return std::numeric_limits<double>::infinity();
-  // A key draws blocks independently, and k / draws distinct bits in each, so that a bit stays zero
-  // through n keys with probability (1 - (k / draws) / m)^(draws n).
+  // A key draws blocks independently, and k / draws distinct bits in each. So with n keys a bit stays
+  // zero with probability (1 - (k / draws) / m)^(draws n).
   const auto m = static_cast<double>(plan.bits);
   const double draws = blocks_per_key(plan);
   return std::log1p(-fill) / (draws * std::log1p(-(plan.hashes / draws) / m));
@@ -19,8 +19,9 @@ double detail::estimated_items(const Plan& plan, double fill) noexcept {
 
 bool detail::over_capacity(const Plan& plan, double items, double share) noexcept {
   if (std::isinf(items)) return true;
-  // The estimate's standard error is sqrt(m (e^c - c - 1)) / k at c = kn/m set bits a bit. From a share s of
-  // the blocks it is that of a filter of so many, which has n s keys, give or take sqrt(n s (1 - s)).
+  // The standard error of the estimate is sqrt(m (e^c - c - 1)) / k, with c = kn/m. From a share s of the
+  // blocks, it is that of a filter of only these blocks, whose number of keys is n s with a standard
+  // deviation of sqrt(n s (1 - s)).
   const auto capacity = static_cast<double>(plan.capacity);
   const auto m = static_cast<double>(plan.bits);
   const double load = plan.hashes * capacity / m;
@@ -29,8 +30,8 @@ bool detail::over_capacity(const Plan& plan, double items, double share) noexcep
   return items > capacity + 4 * error;
 }
 
-// The fill of s bits of which a share q is left zero by keys of k bits each: its variance is that of throwing
-// the bits one by one, q (1 - q) / s, and k - 1 times what the number of keys adds, q^2 ln(1/q) / s.
+// The fill of s bits, if keys of k bits each leave a share q of them zero. Its variance is that of setting
+// bits one by one, q (1 - q) / s, plus k - 1 times the part that the number of keys adds, q^2 ln(1/q) / s.
 double detail::fill_error(double fill, std::uint32_t hashes, double bits) noexcept {
   const double zeros = 1 - fill;
   if (zeros <= 0) return 0;
@@ -51,7 +52,7 @@ Stats detail::stats_from(const Plan& plan, const BlockSample& sample, double fil
 
 namespace {
 
-// Bits of a block; the array of `standard` is taken in blocks of 512.
+// The bits of a block; the array of `standard` is treated as blocks of 512.
 std::uint64_t block_bits(Layout layout) noexcept {
   return detail::visit_layout(layout, [](auto of) {
     return decltype(of)::kBlockBits == 0 ? std::uint64_t{512}

@@ -1,4 +1,4 @@
-// What bits say of themselves, for the filters that have blocks.
+// Statistics that are computed from the bits, for filters whose arrays are blocks.
 #pragma once
 
 #include <bloomery/detail/kernel.hpp>
@@ -16,20 +16,22 @@ namespace bloomery::detail {
 // The share of ones in each of the sixteen words of a block.
 using WordFills = std::array<double, 16>;
 
-// Ones of a word, by what a compiler turns into vectors where the program may not have an instruction for it.
+// The number of ones in a word, by operations that a compiler can vectorize, because the program may not use
+// an instruction for it.
 [[nodiscard]] constexpr std::uint32_t ones_of(std::uint32_t word) noexcept {
   word -= word >> 1 & 0x55555555;
   word = (word & 0x33333333) + (word >> 2 & 0x33333333);
   return ((word + (word >> 4)) & 0x0F0F0F0F) * 0x01010101 >> 24;
 }
 
-// For each of eight blocks, side by side: the probability that a random key's bits in it are all ones. It is the mean
-// over the 64 choices of words of the product of their fills.
+// For each of eight blocks, side by side, the probability that a random key's bits in it are all ones: the mean, over
+// the 64 choices of words, of the product of the fills of these words.
 inline constexpr std::size_t kBlocksAtOnce = 8;
 using BlockFprs = std::array<double, kBlocksAtOnce>;
 [[nodiscard]] inline BlockFprs block_fprs(const std::array<WordFills, kBlocksAtOnce>& fills,
                                           const WordMasks& masks) noexcept {
-  // The products for each choice among four neighbouring words; a choice among all is four of these.
+  // The products for each choice among four neighbouring words; the product for a choice among all
+  // sixteen is the product of four of these.
   std::array<std::array<BlockFprs, 16>, 4> of;
   for (unsigned part = 0; part < 4; ++part) {
     of[part][0].fill(1);
@@ -48,7 +50,7 @@ using BlockFprs = std::array<double, kBlocksAtOnce>;
   return sums;
 }
 
-// The blocks that statistics are taken from.
+// The blocks from which statistics are computed.
 class BlockSample {
  public:
   BlockSample(std::uint64_t blocks, Precision precision) noexcept
@@ -67,9 +69,10 @@ class BlockSample {
     for (std::uint64_t run = 0; run < kRuns; ++run)
       use((blocks_ - kRunBlocks) / (kRuns - 1) * run, kRunBlocks);
   }
-  // Calls use(block) for blocks whose false-positive rate is worked out, which takes longer than counting: at most kMost,
-  // or a kFprShare of the sample, whose mean is within some hundredths of the rate. They are those that begin the runs, or as
-  // many single ones of the whole, so that a damaged chunk that was filled with ones is met in proportion.
+  // Calls use(block) for the blocks whose false-positive rate is computed, which takes longer than counting ones: at
+  // most kMost blocks, or 1 / kFprShare of that if sampled; their mean is within a few hundredths of the rate. They
+  // are the first blocks of each run, or, without runs, single blocks spread evenly, so that a damaged chunk that was
+  // filled with ones counts in proportion.
   template <class Use>
   void for_each_block(Use use) const noexcept {
     if (!is_all())
@@ -87,7 +90,7 @@ class BlockSample {
   std::uint64_t blocks_, runs_, for_fpr_;
 };
 
-// Its mean over the sample, whose fills fills_of(block, fills) says.
+// The mean false-positive rate over the sample. fills_of(block, fills) sets the fills of a block.
 template <class FillsOf>
 double mean_block_fpr(const BlockSample& sample, const WordMasks& masks,
                       FillsOf fills_of) noexcept {
@@ -106,19 +109,20 @@ double mean_block_fpr(const BlockSample& sample, const WordMasks& masks,
   return sum / static_cast<double>(count);
 }
 
-// How many distinct keys of this plan turn such a share of its bits on.
+// The number of distinct keys that would give this fill in a filter of this plan.
 [[nodiscard]] double estimated_items(const Plan& plan, double fill) noexcept;
-// Whether so many are more than the plan was made for, as far as that share of its bits can tell.
+// Whether `items`, an estimate from this share of the bits, is above the plan's capacity by more than
+// four standard errors.
 [[nodiscard]] bool over_capacity(const Plan& plan, double items, double share = 1) noexcept;
 
-// Of a filter that was moved from, which answers "maybe" to every key.
+// The statistics of a filter that was moved from. It answers "maybe" for every key.
 inline constexpr Stats kStatsOfNothing{.fill = 1,
                                        .estimated_items = std::numeric_limits<double>::infinity(),
                                        .current_fpr = 1,
                                        .over_capacity = true};
-// The standard error of a fill that so many bits of a larger array have.
+// The standard error of a fill that was counted in `bits` bits of a larger array.
 [[nodiscard]] double fill_error(double fill, std::uint32_t hashes, double bits) noexcept;
-// What follows from a fill.
+// The statistics that follow from a fill.
 [[nodiscard]] Stats stats_from(const Plan& plan, const BlockSample& sample, double fill,
                                double current_fpr) noexcept;
 

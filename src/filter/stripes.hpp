@@ -1,8 +1,10 @@
-// The locks of blocks: a block of 64 bytes, anywhere in memory, belongs to the stripe that its address says.
+// The locks of blocks. The address of a block of 64 bytes, anywhere in memory, selects its stripe; each
+// stripe has one lock.
 //
-// There is one table for the process, so that every handle on the same bits takes the same locks. A holder
-// does a few loads and stores and holds no other stripe; nothing can block or fail meanwhile. Who waits spins
-// for a while and then yields the processor, so that a holder that was stopped can go on.
+// The process has one table of locks, so that every handle on the same bits takes the same locks. A thread
+// that holds a lock does a few loads and stores and takes no other lock, so it cannot block or fail while it
+// holds it. A thread that waits spins for a while and then yields the processor, so that a holder that was
+// stopped can continue.
 #pragma once
 
 #include <atomic>
@@ -10,8 +12,8 @@
 
 namespace bloomery::detail {
 
-// So many that two threads seldom meet in one, or take its cache line from each other between asking for it and
-// using it; so few that the table, 256 KiB, stays in the cache of a core.
+// There are so many stripes that two threads rarely need the same one, or take its cache line from each other
+// between prefetch and use; and so few that the table, 256 KiB, stays in the cache of a core.
 inline constexpr unsigned kStripes = 4096;
 
 struct alignas(64) Stripe {
@@ -21,13 +23,13 @@ struct alignas(64) Stripe {
   }
   void unlock() noexcept { held.store(0, std::memory_order_release); }
 
-  // A test holds one as a thread does that is stopped.
+  // Public because a test holds a lock in place of a thread that was stopped.
   [[nodiscard]] bool try_lock() noexcept {
     return held.exchange(1, std::memory_order_acquire) == 0;
   }
 
  private:
-  void wait() noexcept;  // and takes it
+  void wait() noexcept;  // until the lock is free, and takes it
 
   std::atomic<std::uint32_t> held{0};
 };

@@ -1,5 +1,5 @@
-// As many sub-filters as a kernel takes go to it at once. Only if there are more, keys that were found are
-// left out when the rest of the sub-filters are asked.
+// Asks as many sub-filters in one call as a kernel takes. Only if there are more, the next call leaves out
+// the keys that were already found.
 #include "filter/sub_filters.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace bloomery::detail {
 
 namespace {
 
-constexpr std::size_t kPart = 1024;  // keys, where the sub-filters are asked in groups
+constexpr std::size_t kPart = 1024;  // keys at a time, if the sub-filters are asked in groups
 
 SubFilters first_group(const SubFilters& sub_filters) noexcept {
   return {sub_filters.kernel,
@@ -93,7 +93,7 @@ std::size_t may_contain_in_any(const SubFilters& sub_filters, std::uint64_t seed
 }
 
 bool may_contain_in_any_one(const SubFilters& sub_filters, Hash128 hash) noexcept {
-  // Without a branch on the answer, which cannot be predicted.
+  // There is no branch on the answer, because it cannot be predicted.
   if (in_one_group(sub_filters)) [[likely]]
     return sub_filters.kernel->contains_in_any(sub_filters.bit_arrays.data(),
                                                sub_filters.bit_arrays.size(), hash);

@@ -1,10 +1,11 @@
-// A window filter that owns or borrows its bits: what it is made from, and its ring (window_ring.hpp).
+// A window filter that owns or borrows its bits: how it is made and restored, and its ring
+// (window_ring.hpp).
 //
-// Why a ring of plain filters and not an age-partitioned one (Shtul, Baquero and Almeida, 2020),
-// which can keep all ages of a key in one cache line: that one answered in a quarter of the time, and
-// took 1.5 times the bits at 1 % and 1.6 to 1.8 times at 0.1 %, for the same window and slices
-// (docs/benchmarks.md). A filter is chosen for its memory, and the ring holds any rate in any number
-// of slices.
+// The filter is a ring of plain filters and not an age-partitioned filter (Shtul, Baquero and Almeida,
+// 2020), which can keep all ages of a key in one cache line. For the same window and slices an
+// age-partitioned filter answered in a quarter of the time, but took 1.5 times the bits at 1 % and 1.6
+// to 1.8 times at 0.1 % (docs/benchmarks.md). A filter is chosen for its small memory, and the ring
+// keeps any rate with any number of slices.
 #include <bloomery/error.hpp>
 #include <bloomery/window_filter.hpp>
 

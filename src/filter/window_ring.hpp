@@ -1,6 +1,6 @@
-// When the ring of a window filter turns, and which slice takes the next keys: over bits and counts that
-// somebody else keeps. WindowFilter has room for the counts of any plan; a server with a filter for
-// every user keeps them in a few bytes.
+// The ring of a window filter: when it turns, and which slice takes the next keys. Its owner keeps the
+// bits and counts. WindowFilter has room for the counts of any plan; a server with a filter for every
+// user keeps them in a few bytes.
 #pragma once
 
 #include <bloomery/detail/kernel.hpp>
@@ -19,21 +19,21 @@ namespace bloomery::detail {
   return bit_array.words + (block * bit_array.ring_slices + slice) * (kBlockBits / 32);
 }
 
-// How many slices begin after `now`, 0 where there was no time yet, until `time`.
+// The number of slices that begin after `now`, up to `time`; 0 if there was no time yet (`now` is 0).
 [[nodiscard]] inline std::uint64_t slices_between(std::uint64_t now, std::uint64_t time,
                                                   std::uint64_t slice_length) noexcept {
   return now == 0 || time <= now ? 0 : time / slice_length - now / slice_length;
 }
 
-// Zeros the blocks of one slice.
+// Clears the blocks of one slice.
 void clear_slice(const WindowBitArray& bit_array, std::uint32_t slice) noexcept;
 
-// `RingSlices` are the ring_slices' bits and counts:
+// `RingSlices` has the bits and counts of all slices in the ring:
 //   std::uint64_t inserted_in(std::uint32_t slice) const   insert calls since the slice began
 //   void add_inserts(std::uint32_t slice, std::uint64_t calls)
-//   void begin(std::uint32_t first, std::uint32_t count)   ring_slices of the ring, from `first` on: no bit, no call
+//   void begin(std::uint32_t first, std::uint32_t count)   clears `count` slices, from `first` on: no bit, no call
 //   void begin_all()
-//   void expect(std::span<const Hash128> hashes)   they go into the newest slice next
+//   void expect(std::span<const Hash128> hashes)           the hashes that go into the newest slice next
 // `SliceIndex` is an integer that holds any slice.
 template <class RingSlices, class SliceIndex>
 struct WindowRing {
@@ -62,7 +62,7 @@ struct WindowRing {
     return kernel.insert(bit_array, newest, hash);
   }
 
-  // Returns how many were new; `fresh`, where not null, has room for one answer a hash.
+  // Returns how many keys were new; `fresh` is null or has room for one answer per hash.
   std::size_t insert(std::span<const Hash128> hashes, bool* fresh) noexcept {
     std::size_t count = 0;
     for (std::size_t done = 0; done < hashes.size();) {
@@ -85,7 +85,7 @@ struct WindowRing {
     return unit == WindowUnit::insertions && ring_slices.inserted_in(newest) >= slice_length;
   }
 
-  // The ring_slices that come next in the ring, the oldest ones, begin anew; the last of them is the newest.
+  // Clears the next `slices` slices of the ring, which are the oldest; the last of them becomes the newest.
   void turn(std::uint64_t slices) noexcept {
     if (slices >= bit_array.ring_slices) return ring_slices.begin_all();
     if (slices == 0) return;

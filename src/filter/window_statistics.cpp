@@ -1,4 +1,4 @@
-// What the bits of a window filter say, slice by slice and all together.
+// Statistics from the bits of a window filter, for each slice and for all slices together.
 #include <bloomery/window_filter.hpp>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::uint64_t ones_in_slice(const detail::WindowBitArray& array, std::uint32_t s
   return ones;
 }
 
-// Of all slices laid over each other.
+// The number of bits that are set in any slice.
 std::uint64_t ones_in_any_slice(const detail::WindowBitArray& array,
                                 const detail::BlockSample& sample) noexcept {
   std::uint64_t ones = 0;
@@ -74,10 +74,10 @@ Stats WindowFilter::stats(Precision precision) const noexcept {
   const std::uint64_t looked_at = sample.size() * kBlockBits;
   Stats all;
   all.sampled = !sample.is_all();
-  double log_none = 0;  // of the product of (1 - rate), which would round small rates away
-  // Each slice's keys, from its ones; the distinct ones of all, from the ones of all slices laid over each
-  // other. That says less and less as it nears saturation, but their true number is never above the sum of
-  // the slices, nor below the largest.
+  double log_none = 0;  // a logarithm, because a product of (1 - rate) would lose small rates
+  // The keys of each slice are estimated from its ones, the distinct keys of all slices from the bits that
+  // are set in any slice. The second estimate gets worse as these bits near saturation, but the true
+  // number is never above the sum of the slices' keys, and never below the largest of them.
   double sum = 0, largest = 0;
   for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice) {
     const double fill = share(ones_in_slice(bit_array_, slice, sample), looked_at);

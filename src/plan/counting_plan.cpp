@@ -22,7 +22,7 @@ CountingPlan counting_plan(const PlanRequest& request, std::uint32_t counter_bit
     detail::refuse(PlanField::layout,
                    "{layout} does not go with a counting filter: {counter_bits} decides it");
   PlanRequest with = request;
-  // Two blocks have no odd number of hashes.
+  // A key with two blocks cannot have an odd number of hashes.
   const bool odd = request.hashes.value_or(0) % 2 != 0;
   with.layout = counting_layout(counter_bits, odd ? kMaxFpr : request.fpr.value_or(kMaxFpr));
   if (with.bits) *with.bits /= counter_bits;

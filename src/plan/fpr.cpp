@@ -15,8 +15,8 @@ double integer_power(double base, std::uint32_t exponent) {
   return result;
 }
 
-// log of the probability that a block holds i of n keys. Poisson beyond 4,096 blocks, where
-// the two differ by less than 1/blocks and lgamma(n) would lose its digits.
+// The logarithm of the probability that a block holds i of n keys. Beyond 4,096 blocks the Poisson
+// distribution replaces the binomial one: there they differ by less than 1/blocks, and lgamma(n) would lose its digits.
 double log_load_probability(double i, double n, double blocks) {
   const double mean = n / blocks;
   if (blocks > 4096) return -mean + i * std::log(mean) - std::lgamma(i + 1);
@@ -27,7 +27,7 @@ double log_load_probability(double i, double n, double blocks) {
 // Beyond this many keys per block there are no zeros in any block.
 constexpr double kHopelessLoad = 50'000;
 
-// From here up the digits of the exact fpr are right for any k.
+// From this rate up the digits of the exact fpr are right for any k.
 constexpr double kExactFrom = 1e-9;
 
 // The mean of value(i) over a block's load i: n keys over `blocks` blocks.
@@ -45,8 +45,8 @@ double mean_over_loads(double blocks, double n, Value value) {
   const double odds = blocks > 4096 ? mean : 1 / (blocks - 1);
   const double start_probability = std::exp(log_load_probability(start, n, blocks));
 
-  // Neighbouring probabilities differ by a known ratio. From the mode in both directions, none underflows
-  // before it has become too small to matter.
+  // Neighbouring probabilities differ by a known ratio. The sum starts at the mode and goes in both
+  // directions, so that none underflows before it is too small to matter.
   const auto ratio_up = [&](double i) {  // P(i + 1) / P(i)
     return blocks > 4096 ? odds / (i + 1) : (n - i) / (i + 1) * odds;
   };
@@ -81,8 +81,8 @@ double upper_tail(double i, double q, std::uint32_t hits) {
 
 double standard_fpr(double m, double k, double n) {
   if (n <= 0) return 0;
-  // A position stays zero with probability z = (1 - 1/m)^(kn); two of them with
-  // y = (1 - 2/m)^(kn). From them the mean and variance of the share of ones.
+  // One position stays zero with probability z = (1 - 1/m)^(kn), two positions with y = (1 - 2/m)^(kn).
+  // These give the mean and variance of the share of ones.
   const double throws = k * n;
   const double log_zero = throws * std::log1p(-1 / m);
   const double ones = -std::expm1(log_zero);
@@ -104,7 +104,7 @@ double blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits
     const double exact = k <= kFewHashes ? exact_blocked_fpr(blocks, k, n, block_bits) : 0;
     return std::min(1.0, std::max(mean, exact));
   }
-  // Never below the exact fpr, and it rises with n, because both of these do.
+  // The result is never below the exact fpr, and it rises with n, because both values do.
   const double exact = exact_blocked_fpr(blocks, k, n, block_bits);
   return std::min({1.0, std::max(mean, exact), std::max(exact, kExactFrom)});
 }
@@ -121,8 +121,7 @@ double share_of_bits_hit(double blocks, std::uint32_t k, double n, unsigned bloc
 double standard_slope(double m, double k, double n) { return k * n / m - std::log(2.0); }
 
 double blocked_slope(double blocks, double k, double n, unsigned block_bits) {
-  // Far beyond the best load, even of k = 1 (0.7 * block_bits); further up s^i would underflow
-  // below.
+  // This is far beyond the best load, even for k = 1 (0.7 * block_bits); at higher loads s^i below would underflow.
   if (n / blocks > 20.0 * block_bits) return 1;
   const double stays_zero = 1 - k / block_bits;
   return mean_over_loads(blocks, n, [&](double i) {

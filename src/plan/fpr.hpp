@@ -5,14 +5,14 @@
 
 namespace bloomery::detail {
 
-// k bits anywhere in m, n keys (n may be fractional).
+// The rate for k bits anywhere in m, and n keys (n may be fractional).
 // p = E[(ones/m)^k]: the textbook's (1 - e^(-kn/m))^k with the spread of `ones` kept, which
 // matters for small m and large k (Bose et al. 2008).
 double standard_fpr(double m, double k, double n);
 
-// k words of one block, `blocks` blocks of `block_bits` (512, 128 or 64), n keys: the mean over a
-// block's load i, binomial(n, 1/blocks), of (1 - (1 - k/block_bits)^i)^k, or the exact fpr where
-// that is above it. For narrow blocks, whose mean is up to a third too high, the exact fpr.
+// The rate for k words of one block, and n keys over `blocks` blocks of `block_bits` (512, 128 or 64):
+// the mean over a block's load i, binomial(n, 1/blocks), of (1 - (1 - k/block_bits)^i)^k, or the exact
+// fpr if it is higher. For narrow blocks, whose mean is up to a third too high, it is the exact fpr.
 double blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits = 512);
 
 // The share of the bits of such blocks that at least `hits` of the n keys set.
@@ -20,18 +20,18 @@ double share_of_bits_hit(double blocks, std::uint32_t k, double n, unsigned bloc
                          std::uint32_t hits);
 
 // Whether more hashes would raise the fpr (above zero) or lower it (below): the derivative
-// in k of the formulas above (for blocks: of the mean over loads), for any real k. Zero where k is
-// the best: for standard k n = m ln 2.
+// in k of the formulas above (for blocks: of the mean over loads), for any real k. It is zero at the
+// best k: for standard at k n = m ln 2.
 double standard_slope(double m, double k, double n);
 double blocked_slope(double blocks, double k, double n, unsigned block_bits = 512);
 
-// For blocks of 512 bits and up to so many hashes the exact fpr can be above the mean over loads:
+// For blocks of 512 bits and up to this hash count the exact fpr can be above the mean over loads:
 // sparse blocks with few bits per key answer "maybe" mostly because one key has all the words of
 // another.
 constexpr std::uint32_t kFewHashes = 8;
 
-// k <= 16 words of one block of `block_bits` (512, 128 or 64), n keys over `blocks` blocks. Off by
-// up to 2^k * 1e-18 where long double has 64 bits of fraction, since large terms cancel.
+// The exact rate for k <= 16 words of one block, and n keys over `blocks` blocks of `block_bits` (512,
+// 128 or 64). Its error is up to 2^k * 1e-18 if long double has 64 bits of fraction, because large terms cancel.
 double exact_blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits);
 
 }  // namespace bloomery::detail

@@ -9,8 +9,9 @@ namespace bloomery::detail {
 
 namespace {
 
-// For 2^i keys: the bits of a segment's size, and cells per thousand keys. With these at least three of four
-// random seeds succeed, from 2^20 keys on nearly all (tests/filter/frozen_filter_test.cpp tries every size).
+// For 2^i keys: the bits of a segment's size, and cells per thousand keys. With these values at least three
+// of four random seeds succeed, and from 2^20 keys on nearly all (tests/filter/frozen_filter_test.cpp tries
+// every size).
 struct Step {
   std::uint8_t segment_bits;
   std::uint16_t cells_of_1000;
@@ -28,7 +29,7 @@ PartitionGeometry partition_geometry(std::uint64_t keys, std::uint32_t attempt) 
   const std::uint64_t least = std::max<std::uint64_t>(keys, 1);
   const std::size_t step = std::min<std::size_t>(std::bit_width(least) - 1, kSteps.size() - 1);
   const std::uint64_t from = std::uint64_t{1} << step;
-  // Between two powers of two on a straight line.
+  // Interpolates linearly between two powers of two.
   std::uint64_t of_1000 = kSteps[step].cells_of_1000;
   if (step + 1 < kSteps.size())
     of_1000 -= (of_1000 - kSteps[step + 1].cells_of_1000) * (least - from) / from;

@@ -105,7 +105,7 @@ FrozenPlan frozen_plan(std::uint64_t keys, double fpr) {
                            " is not between 1e-09 and 0.5, as a frozen filter's must be");
   const std::uint64_t least = (keys + kPartitionKeys - 1) / kPartitionKeys;
   FrozenPlan best;
-  // One more partition can make the mixture of their bits a better one.
+  // With more partitions the mixture of fingerprint bits may fit the rate better.
   for (std::uint64_t partitions = least;
        partitions < least + kMorePartitions && partitions <= kMaxFrozenPartitions; ++partitions) {
     const FrozenPlan it = with_partitions(keys, fpr, static_cast<std::uint32_t>(partitions));

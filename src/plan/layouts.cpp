@@ -1,4 +1,4 @@
-// The table, and what is read from it.
+// The table of layouts, and the values that are read from it.
 #include "plan/layouts.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr std::array kLayouts = {
     Facts{Layout::blocked2x128, "blocked2x128", 128, 2, 4, 32},
     Facts{Layout::blocked2x64, "blocked2x64", 64, 2, 8, 32},
 };
-// Of a number that a file or a program has made up.
+// The row for a number that is no layout, from a file or a program.
 constexpr Facts kUnknown = {Layout{}, "unknown", 0, 1, 0, 0};
 
 constexpr const Facts& facts(Layout layout) noexcept {

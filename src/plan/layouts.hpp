@@ -1,4 +1,4 @@
-// What the planner knows of each layout: one row of a table, and the rate that follows from it.
+// The planner's facts about each layout: one row of a table, and the rate that follows from it.
 #pragma once
 
 #include <bloomery/plan.hpp>
@@ -9,9 +9,9 @@
 
 namespace bloomery::detail {
 
-// Among so many parts a layout divides the hashes of a key: 2 where it has two blocks, else 1.
+// The number of blocks among which a layout divides the hashes of a key: 2 for two blocks, otherwise 1.
 [[nodiscard]] std::uint32_t key_blocks(Layout layout) noexcept;
-// blocked, blocked2 or standard: what solve() takes where no layout is asked for.
+// The layout that solve() takes if the request has none: blocked, blocked2 or standard.
 [[nodiscard]] Layout default_layout(double fpr) noexcept;
 // Whether fewer hashes would be better at this load.
 [[nodiscard]] bool too_many_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashes,
@@ -26,8 +26,8 @@ void check_hashes(Layout layout, std::uint32_t hashes);
 void check_capacity(std::uint64_t capacity);
 void check_fpr(double fpr);
 
-// As plan(), for numbers that are in their range. Nothing: it would have more than max_bits(layout),
-// which is no error for a scalable filter that computes how far it can grow.
+// As plan(), for numbers that are in their range. nullopt: the plan would have more than
+// max_bits(layout) bits. This is no error for a scalable filter, which computes how far it can grow.
 std::optional<Plan> smallest_plan(Layout layout, std::uint64_t capacity, double fpr,
                                   std::optional<std::uint32_t> hashes = std::nullopt);
 

@@ -33,16 +33,16 @@ void check_numbers(double fpr, std::uint32_t growth, double tightening) {
              "; start with a larger capacity, or split the set");
 }
 
-// Products only, so that every machine gets the same number. With a share of at least 1e-15, the rest
-// for later sub-filters is at least 1e-15 * r / (1 - r) > 3e-16: more than the roundings
-// here can add to the sum of the shares.
+// It uses products only, so that every machine gets the same number. With a share of at least 1e-15,
+// the rest for later sub-filters is at least 1e-15 * r / (1 - r) > 3e-16: more than the roundings here
+// can add to the sum of the shares.
 double share(const ScalablePlan& plan, std::uint32_t sub_filter) {
   double fpr = plan.fpr * (1 - plan.tightening);
   for (std::uint32_t i = 0; i < sub_filter; ++i) fpr *= plan.tightening;
   return fpr;
 }
 
-// Nothing beyond the limit.
+// nullopt beyond the limit.
 std::optional<std::uint64_t> capacity_of(const ScalablePlan& plan, std::uint32_t sub_filter) {
   std::uint64_t capacity = plan.first.capacity;
   for (std::uint32_t i = 0; i < sub_filter; ++i)
@@ -112,7 +112,7 @@ double predicted_fpr(const ScalablePlan& plan, double items) {
   const std::vector<Plan> sub_filters = sub_filter_plans(plan, items);
   double room = 0;
   for (const Plan& sub_filter : sub_filters) room += static_cast<double>(sub_filter.capacity);
-  // Throws the reason why there is no further one.
+  // sub_filter_plan throws the reason why there is no further sub-filter.
   if (room < items) (void)sub_filter_plan(plan, static_cast<std::uint32_t>(sub_filters.size()));
   return predicted_fpr(std::span(sub_filters), items);
 }

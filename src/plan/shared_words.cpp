@@ -2,8 +2,8 @@
 //
 // For a set S of a key's k bits, one other key of the block leaves all of S clear with
 // probability q(S) = E[(1 - 1/b)^w] over its 64 choices of words, w of them in S, in words of b
-// bits; n keys over all blocks with (1 - (1 - q(S)) / blocks)^n. By inclusion and exclusion, all k
-// bits are set with a probability of the sum over S of (-1)^|S| times that. All 64 choices of the key
+// bits; n keys over all blocks do so with (1 - (1 - q(S)) / blocks)^n. By inclusion and exclusion, all
+// k bits are set with a probability of the sum over S of (-1)^|S| times that. All 64 choices of the key
 // itself give the same sum: rotating the words by a start, or multiplying their numbers by an odd
 // stride, turns one choice into another and permutes the 64.
 #include "plan/fpr.hpp"
@@ -32,7 +32,7 @@ struct Term {
   long double weight;
 };
 
-// Sets with equal q are one term. The terms cancel to the fpr, so they are long doubles.
+// Sets with equal q form one term. Most of the sum of the terms cancels, so they are long doubles.
 std::vector<Term> terms_of(std::uint32_t k, unsigned block_bits) {
   std::array<long double, 17> hit_by;  // by the words that a key shares with S
   for (unsigned w = 0; w <= 16; ++w)

@@ -54,8 +54,8 @@ std::uint64_t fewest_blocks(Layout layout, double guess_bits, Meets meets) {
   return high;
 }
 
-// The fewest blocks with which `items` keys of `hashes` bits stay at or below the fpr. The
-// textbook's size, where the search starts, is within a small factor of it.
+// The fewest blocks with which `items` keys of `hashes` bits stay at or below the fpr. The search
+// starts at the textbook's size, which is within a small factor of the result.
 std::uint64_t blocks_for_fpr(Layout layout, std::uint32_t hashes, double items, double fpr) {
   return fewest_blocks(layout, items * lower_bound_bits(fpr) * 1.44, [&](std::uint64_t blocks) {
     return predicted_fpr(layout, blocks * kBlockBits, hashes, items) <= fpr;
@@ -81,7 +81,8 @@ std::uint32_t cheapest_hashes(Layout layout, Cost cost) {
   return best;
 }
 
-// A plan of counters, or that there is none, where a key would take more of them than is allowed.
+// Refuses a counting plan with more bits per key than the limit. `plan` is nullopt if even the largest
+// filter is too small.
 [[noreturn]] void refuse_counters(Layout layout, std::uint64_t capacity, double fpr,
                                   std::optional<std::uint32_t> hashes,
                                   const std::optional<Plan>& plan) {
@@ -157,7 +158,7 @@ Plan from_fpr_and_bits(Layout layout, double fpr, std::uint64_t bits,
   return {layout, bits, k, capacity, fpr};
 }
 
-// The smallest size at which fewer hashes would not be better: there this number is the best.
+// The smallest size at which fewer hashes would not be better: at this size the given hash count is the best.
 Plan from_capacity_and_hashes(Layout layout, std::uint64_t capacity, std::uint32_t hashes) {
   const auto items = static_cast<double>(capacity);
   const std::uint64_t blocks =

@@ -16,7 +16,7 @@ std::string filter_of(Kind kind) { return "a " + std::string(to_string(kind)) + 
 
 Kind kind_in(const FilterSpec& spec) noexcept { return spec.kind.value_or(Kind::plain); }
 
-// A number that a kind does not use is an error, because ignoring it would be silent.
+// A number that a kind does not use is an error, because it must not be ignored silently.
 void refuse_foreign(const FilterSpec& spec) {
   const Kind kind = kind_in(spec);
   const auto refuse_if = [&](bool given, Field field, const char* name, Kind owner) {

@@ -1,4 +1,4 @@
-// Window plans: a slice's share of the keys and of the false-positive rate, and which are refused.
+// Window plans: a slice's share of the keys and of the false-positive rate, and the checks of a request.
 #include <bloomery/window_plan.hpp>
 
 #include <algorithm>

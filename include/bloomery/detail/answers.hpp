@@ -29,7 +29,7 @@ inline void require_room(std::size_t room, std::size_t keys) {
                                                  " keys are given; make room for one answer each");
 }
 
-// The same, where an empty span means that no answers are wanted.
+// The same, but an empty span means that no answers are wanted.
 inline void require_room(std::span<const bool> answers, std::size_t keys) {
   if (!answers.empty()) require_room(answers.size(), keys);
 }
@@ -40,11 +40,11 @@ inline void require_room(std::span<const bool> answers, std::size_t keys) {
   return answers == nullptr ? std::span<bool>() : std::span(answers, hashes.size());
 }
 
-// A destination of answers: give(n, apply) calls apply(bool*) with room for the next n. The call has checked
-// the room already, by the size of the range of keys. Each part is checked once more, because a range may
-// state a wrong size.
+// A destination of answers: give(n, apply) calls apply(bool*) with room for the next n answers. The caller
+// has already checked the room against the size of the range of keys; give() checks it again for each part,
+// because a range may state a wrong size.
 struct BoolAnswers {
-  bool* next = nullptr;  // null: none are wanted
+  bool* next = nullptr;  // null: no answers are wanted
   std::size_t room = 0;
   static constexpr std::size_t kMost = ~std::size_t{0};
   template <class Apply>

@@ -2,8 +2,9 @@
 // (sets them; was any clear?).
 //
 // layout.hpp says which bits those are. ScalarBlock is the reference implementation, on any byte
-// order; VectorBlock is the same over the vectors of an instruction set. A Pattern is a key's bits,
-// computed once for many blocks: are they `in` a block, `add_to` a block, `write` them.
+// order; VectorBlock is the same over the vectors of an instruction set. A Pattern holds a key's bits,
+// computed once for many blocks: `in` tests them in a block, `add_to` sets them in a block, `write`
+// stores them alone.
 #pragma once
 
 #include <bloomery/detail/layout.hpp>
@@ -14,7 +15,7 @@
 
 namespace bloomery::detail {
 
-// The words of a key's bits in a block, as they are in memory; zero in the words that it does not use.
+// A key's bits in a block, in the byte order of memory. Words that the key does not use are zero.
 struct alignas(64) BlockBits {
   std::uint32_t words[16];
 };

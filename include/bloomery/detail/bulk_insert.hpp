@@ -1,4 +1,4 @@
-// Keys of one call, inserted by several threads, each of which writes to regions of the array that are its own.
+// Inserts the keys of one call by several threads. Each thread writes to its own regions of the array.
 #pragma once
 
 #include <bloomery/detail/kernel.hpp>
@@ -10,7 +10,7 @@
 
 namespace bloomery::detail {
 
-// What keys are inserted into.
+// The array that keys are inserted into, and its kernel.
 struct BulkTarget {
   BitArray array;
   std::uint64_t bytes = 0;
@@ -24,17 +24,18 @@ struct BulkTarget {
 [[nodiscard]] BulkTarget bulk_target(Layout layout, const BitArray& array, const Hasher& hasher,
                                      const CountingKernel& kernel) noexcept;
 
-// As many keys are divided by region at a time. They take 16 bytes each, integers 8, and 4 more if there are answers.
-// Each thread takes up to 8 MiB (10) for lists that are not full.
+// The most keys that are divided by region at a time. Each takes 16 bytes, an integer 8 bytes, and 4 bytes more if
+// answers are wanted. Each thread takes up to 8 MiB more (with answers 10 MiB) for lists that are not full.
 inline constexpr std::size_t kMostDivided = std::size_t{1} << 21;
 
-// Inserts by so many threads; 0: one for each core that the process may use, or one if the array is below 12 MiB, where
-// several would take longer. A number that is given is taken as it is. Bits and counters are those of one
-// thread. `answers` is null or has room for one per key; returns how many are true. They are those of one thread, too;
-// but where a key has two blocks, of one thread that takes the keys in another order, and with bits anywhere a
-// key that comes twice may be told twice that it is new.
-// Nothing: no key was inserted, because one thread is as good (few keys, or hardly an array), or because there is no
-// memory or no second thread. Then the caller inserts them.
+// Inserts the keys by `threads` threads. 0 means one for each core that the process may use, or one if the array is
+// below 12 MiB, for which several threads would take longer. Any other number applies to arrays of every size, but
+// fewer threads run if one would have fewer than 65,536 keys. The bits and counters are the same as with one thread.
+// `answers` is null or has room for one per key; returns how many are true. The answers are also the same as with one
+// thread, with two exceptions: if a key has two blocks, they are those of one thread that takes the keys in another
+// order; and if bits are anywhere, a key that comes twice may get the answer "new" twice.
+// nullopt: the function has inserted no key, because one thread is as fast (few keys, or a very small array), or
+// because there is no memory or no second thread. Then the caller inserts them.
 [[nodiscard]] std::optional<std::size_t> insert_by_threads(const BulkTarget& target,
                                                            const BulkKeys& keys, bool* answers,
                                                            unsigned threads) noexcept;

@@ -1,18 +1,18 @@
 // A look-up and an insert in a block by AVX-512, inlined into programs compiled for any x86-64.
 //
-// Compilers inline intrinsics only into code for a CPU that has them, but assembly anywhere. It runs
-// only on CPUs with AVX-512 (InlinePath in kernel.hpp). Compared with a call through the table, a look-up
-// takes two thirds of the time in memory and 0.71 in cache; an insert takes three quarters if its answer
-// is not used, and the same if it is.
+// Compilers inline intrinsics only into code for a CPU that has them, but they inline assembly anywhere.
+// This assembly runs only on CPUs with AVX-512 (InlinePath in kernel.hpp). Compared with a call through
+// the table, a look-up takes two thirds of the time in memory and 0.71 in cache; an insert takes three
+// quarters if its answer is not used, and the same if it is.
 //
 // Law: the bits and answers are those of ScalarBlock (block.hpp); tests/filter/inline_block_test.cpp
 // compares them.
 //
-// It uses no mask registers, because GCC does not let it declare them as used, and leaves the upper
-// halves of the vector registers zero, as SSE code expects. It does not write memory, because compilers
-// would then reload the filter's own fields for each key: `set` returns the block in four registers
-// that every x86-64 has, and plain code stores them. Whether a bit was clear is a separate piece of
-// assembly, which the compiler drops if the answer is not used.
+// The assembly uses no mask registers, because GCC does not let it declare them as used, and it leaves
+// the upper halves of the vector registers zero, as SSE code expects. It does not write memory, because
+// compilers would then reload the filter's own fields for each key: `set` returns the block in four
+// registers that every x86-64 has, and plain code stores them. Whether a bit was clear is a separate
+// piece of assembly, which the compiler drops if the answer is not used.
 //
 // It is not compiled under a sanitizer, which has to see every read, or if BLOOMERY_NO_ASSEMBLY is
 // defined, which -masm=intel requires.
@@ -55,7 +55,7 @@ struct InlineBlock {
                                           const WordMasks& masks) noexcept {
     bool found;
     asm(BLOOMERY_WANTED_BITS("%%zmm0", "%%zmm1")          //
-        "vpternlogd $0x50, %[block], %%zmm0, %%zmm0\n\t"  // those that are missing
+        "vpternlogd $0x50, %[block], %%zmm0, %%zmm0\n\t"  // the bits that are missing
         "vextracti64x4 $1, %%zmm0, %%ymm1\n\t"
         "vpor %%ymm1, %%ymm0, %%ymm0\n\t"
         "vptest %%ymm0, %%ymm0\n\t"
@@ -70,7 +70,7 @@ struct InlineBlock {
   [[gnu::always_inline]] static bool set(std::uint32_t* block, std::uint64_t low,
                                          const WordMasks& masks) noexcept {
     auto* quarters = reinterpret_cast<Quarter*>(block);
-    // The new block, in the four registers that the list does not name.
+    // The new block, in the four registers that BLOOMERY_FIRST_REGISTERS does not name.
     Quarter first, second, third, fourth;
     asm(BLOOMERY_WANTED_BITS("%g[first]", "%g[second]")  //
         "vpord %[block], %g[first], %g[first]\n\t"
@@ -107,7 +107,7 @@ struct InlineBlock {
 
 // For programs that are compiled for AVX-512. Compilers could inline the intrinsics, but this look-up
 // takes 0.93 of their time in cache, because its mask goes straight from memory to its register and from
-// there to the flags. Loops that hash eight keys at once do not use it: there it takes 1.08.
+// there to the flags. Loops that hash eight keys at once do not use it, because there it takes 1.08 of their time.
 #if defined(__AVX512F__) && defined(__AVX512BW__)
 struct Avx512SingleBlock : VectorBlock<Avx512> {
   [[gnu::always_inline]] static bool test(const std::uint32_t* block, std::uint64_t low,

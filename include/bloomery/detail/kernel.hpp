@@ -30,7 +30,7 @@ using OfIntegers = std::size_t (*)(const BitArray&, std::uint64_t seed_multiplie
 
 constexpr std::size_t kSubFiltersAtOnce = 16;
 
-// Of the bits of one plain filter.
+// The operations on the bits of one plain filter.
 struct BitKernel {
   const char* name;  // of the instruction set
   OfOne insert, contains;
@@ -38,7 +38,7 @@ struct BitKernel {
   OfIntegers insert_integers, contains_integers;
 };
 
-// Of plain filters.
+// The operations on plain filters.
 struct Kernel : BitKernel {
   // Whether any of several filters of this layout, at most kSubFiltersAtOnce, contains a key.
   bool (*contains_in_any)(const BitArray* const*, std::size_t sub_filters, Hash128) noexcept;
@@ -48,16 +48,16 @@ struct Kernel : BitKernel {
                                           std::uint64_t seed_multiplier, const std::uint64_t*,
                                           std::size_t, bool*) noexcept;
   std::uint64_t (*count_ones)(const std::uint32_t*, std::uint64_t bits) noexcept;
-  // While other threads or processes set bits: with locked instructions on words.
+  // For use while other threads or processes set bits: uses locked instructions on words.
   const BitKernel* atomic;
-  // While other threads of this process set bits, all of them by it: under the locks of stripes, where the
-  // layout has whole blocks.
+  // For use while other threads of this process set bits, if all of them use this kernel: takes the locks
+  // of stripes in layouts of whole blocks.
   const BitKernel* striped;
 };
 
-// Of counting filters. The `words` of their BitArray hold counters, `bits` is their number. A block has 64
-// bytes in sixteen words, as in layout `blocked`: 8 counters of 4 bits (blocked128, blocked2x128) or 4 of 8
-// bits (blocked64, blocked2x64) in a word.
+// The operations on counting filters. The `words` of their BitArray hold counters, and `bits` is the number
+// of counters. A block has 64 bytes in sixteen words, as in layout `blocked`: 8 counters of 4 bits
+// (blocked128, blocked2x128) or 4 of 8 bits (blocked64, blocked2x64) in a word.
 struct CountingKernel {
   const char* name;
   OfOne insert, remove, contains;
@@ -65,7 +65,7 @@ struct CountingKernel {
   std::uint32_t (*minimum)(const BitArray&, Hash128) noexcept;
   OfHashes insert_hashes, remove_hashes, contains_hashes;
   OfIntegers insert_integers, remove_integers, contains_integers;
-  // How many counters are not zero, and how many are saturated.
+  // The number of counters that are not zero, and the number of saturated counters.
   std::uint64_t (*count_used)(const BitArray&) noexcept;
   std::uint64_t (*count_saturated)(const BitArray&) noexcept;
 };
@@ -73,15 +73,15 @@ struct CountingKernel {
 // The array of a window filter: a ring of plain filters of the same size, so that a key has the same block
 // and the same bits in each. The blocks with number i are neighbours: block i of slice s is block
 // i * ring_slices + s in memory. So a look-up reads neighbouring blocks and computes its pattern once.
-// Measured (docs/benchmarks.md): a sixth to a half of the time of separate filters, in memory.
+// Measured in memory (docs/benchmarks.md), this takes a sixth to a half of the time of separate filters.
 // Invariant: words is 64-byte aligned, and blocks * ring_slices * 64 bytes long; the other fields describe
 // one slice.
 struct WindowBitArray : BitArray {
   std::uint32_t ring_slices = 0;
 };
 
-// Of window filters, for the layouts blocked and blocked2. Inserts set bits in the slice `newest`, and
-// answer whether no slice had the key.
+// The operations on window filters, for the layouts blocked and blocked2. Inserts set bits in the slice
+// `newest`, and answer whether no slice had the key.
 struct WindowKernel {
   const char* name;
   bool (*insert)(const WindowBitArray&, std::uint32_t newest, Hash128) noexcept;
@@ -92,7 +92,7 @@ struct WindowKernel {
                                  bool*) noexcept;
 };
 
-// Of frozen filters, over their partitions, of which there is at least one.
+// The operations on frozen filters, over their partitions; there is at least one.
 struct FrozenKernel {
   const char* name;
   std::size_t (*contains_hashes)(const FusePartition*, std::size_t partitions, const Hash128*,
@@ -102,8 +102,8 @@ struct FrozenKernel {
                                    bool*) noexcept;
 };
 
-// K is Kernel, CountingKernel, WindowKernel or FrozenKernel; `layout` is one that such filters can have, for frozen
-// ones any.
+// K is Kernel, CountingKernel, WindowKernel or FrozenKernel; `layout` is one that filters of this kind can have;
+// for frozen filters it is any layout.
 //
 // The best kernel of this CPU, or the one that BLOOMERY_KERNEL names ("scalar", "avx2", "avx512",
 // "neon"). Error{invalid_argument}: a name that this CPU or build does not have.
@@ -122,7 +122,7 @@ extern template std::span<const CountingKernel* const> kernels_of<CountingKernel
 extern template std::span<const WindowKernel* const> kernels_of<WindowKernel>(Layout) noexcept;
 extern template std::span<const FrozenKernel* const> kernels_of<FrozenKernel>(Layout) noexcept;
 
-// How many of the bits are set, counted by the best kernel.
+// The number of bits that are set; the best kernel counts them.
 [[nodiscard]] std::uint64_t count_ones(const std::uint32_t* words, std::uint64_t bits) noexcept;
 
 // ---- single calls that are inlined ---------------------------------------------------------------
@@ -131,7 +131,7 @@ extern template std::span<const FrozenKernel* const> kernels_of<FrozenKernel>(La
 enum class InlinePath : std::uint8_t {
   none,      // not at all: the layout is not `blocked`, or BLOOMERY_KERNEL is set
   compiled,  // with the instructions for which the program is compiled
-  avx512,    // with those of AVX-512 too, which this CPU has
+  avx512,    // also with those of AVX-512, which this CPU has
 };
 InlinePath inline_path_of(Layout layout) noexcept;
 
@@ -163,7 +163,7 @@ inline constexpr InlinePath kSingleNeeds = InlinePath::compiled;
 inline constexpr InlinePath kSingleNeeds = InlinePath::avx512;
 #endif
 
-// The same in a block that other threads set bits in: assembly reads it, so that it needs no atomics.
+// The same for a block in which other threads set bits: assembly reads the block, so that no atomics are needed.
 #if defined(BLOOMERY_INLINE_BLOCK)
 #define BLOOMERY_SHARED_SINGLE_BLOCK
 #if defined(__AVX2__) && !(defined(__AVX512F__) && defined(__AVX512BW__))

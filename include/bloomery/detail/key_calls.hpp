@@ -18,12 +18,13 @@
 // any other range, such as std::vector<bool>, is filled by copying. If answers are wanted and the range of keys can
 // be read only once and has no size, all keys are hashed first.
 //
-// may_contain_many(keys, answers, threads), of filters whose look-ups do not throw, divides the keys among `threads`
-// threads; 0 means one per core that the process may use. `seen.may_contain_many(keys, {}, 0)` counts the keys that
-// the filter may contain. The keys must be contiguous, as in a vector. insert_many(keys, answers, threads) of Filter
-// and CountingFilter does the same, with the bits and counters of one thread; there 0 means one thread for a filter
-// below 12 MiB, which a core's caches hold, so that several threads only slow it down. bulk_insert.hpp says what its
-// answers are and how much memory it needs; without that memory, or for few keys, it uses one thread.
+// If the look-ups of a filter do not throw, may_contain_many(keys, answers, threads) divides the keys among
+// `threads` threads; 0 means one per core that the process may use. `seen.may_contain_many(keys, {}, 0)` counts the
+// keys that the filter may contain. The keys must be contiguous, as in a vector. insert_many(keys, answers, threads)
+// of Filter and CountingFilter does the same, and sets the same bits and counters as one thread; there 0 means one
+// thread for a filter below 12 MiB, because the caches of a core hold it and several threads would take longer.
+// bulk_insert.hpp describes its answers and the memory that it needs; without that memory, or for few keys, it uses
+// one thread.
 //
 // A call throws what the filter's own insert_hash, may_contain_hash or remove_hash throws. If those are
 // noexcept, all calls are, except for ranges that throw.
@@ -35,16 +36,16 @@
 //   const Hasher& hasher() const
 //   bool insert_hash(Hash128), bool may_contain_hash(Hash128) const; if it counts bool remove_hash(Hash128)
 //   std::size_t do_insert(std::span<const Hash128>, bool* answers), do_contain(...) const, do_remove(...):
-//     many hashes in order; `answers` is null or has room for one each
+//     many hashes in order; `answers` is null or has room for one per hash
 //
 // and, if it helps,
 //
-//   do_insert(std::span<const std::uint64_t>, bool*) and the like: integers, which it hashes with
+//   do_insert(std::span<const std::uint64_t>, bool*) and the like: integers, which the filter hashes with
 //     hash_integer(). Called only if the hash family is xxh3
 //   bool insert_integer(std::uint64_t), bool contains_integer(std::uint64_t) const: one integer
-//   keys_at_once() const: the number of hashes for one do_*, instead of 1,024, if each part has a cost of its
-//     own such as a commit or a round trip. It is called again before each part. The hashes are in allocated
-//     memory. The do_* is called even if there are no keys
+//   keys_at_once() const: the number of hashes that one do_* gets, instead of 1,024, if each part has its own cost,
+//     such as a commit or a round trip. It is called again before each part. The hashes are in allocated memory. The
+//     do_* is called even if there are no keys
 //   around_many(work) const: returns work(), which does all parts of one call
 //   If keys_at_once() or around_many() is not const, only calls that change the filter use it
 #pragma once
@@ -67,7 +68,7 @@
 
 namespace bloomery::detail {
 
-// Does work() as one load (FilterFile::begin_load): what it inserts is acknowledged when this returns.
+// Runs work() as one load (FilterFile::begin_load): its inserts are acknowledged when this function returns.
 template <class F, class Work>
 auto as_one_load(F&& filter, Work work) -> decltype(work()) {
   if (!filter.begin_load()) return work();
@@ -102,7 +103,7 @@ inline constexpr bool kRemovesQuietly = noexcept(std::declval<F&>().remove_hash(
 
 template <class F>
 class KeyCalls {
-  // Here and not outside, where it may be private.
+  // A member of the class, because bulk_target() may be private.
   template <class Self>
   static constexpr bool kTakesPieces = requires(const Self& filter) {
     filter.bulk_target();
@@ -221,7 +222,7 @@ class KeyCalls {
       return filter.do_remove(keys, out);
     }
   };
-  // Here and not outside, where keys_at_once() may be private. Self is F or const F.
+  // A member of the class, because keys_at_once() may be private. Self is F or const F.
   template <class Self>
   static constexpr bool kInLargeParts = requires(Self& filter) {
     filter.keys_at_once();
@@ -319,7 +320,7 @@ class KeyCalls {
     }
   }
 
-  // Of keys or hashes.
+  // `keys` is a range of keys or of hashes.
   template <class Operation, class Self, class R, class Answers>
   static std::size_t run(Self& filter, R&& keys, Answers answers) {
     const auto work = [&] { return apply<Operation>(filter, keys, answers); };

@@ -1,4 +1,4 @@
-// What may be a key, and its hash: the same for every filter. What filters do with them is in key_calls.hpp.
+// What can be a key, and its hash; both are the same for every filter. key_calls.hpp has the operations on keys.
 #pragma once
 
 #include <bloomery/hash.hpp>
@@ -23,8 +23,8 @@ template <class R>
 concept PlainIntegers = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     std::same_as<std::ranges::range_value_t<R>, std::uint64_t>;
 
-// How a key is handed to a function that is not inlined. What fits into registers stays there: a reference would
-// put it into memory on the inlined path too, which does not need it.
+// The type with which a key is passed to a function that is not inlined. A key that fits into registers stays
+// there: a reference would put it into memory on the inlined path too, which does not need that.
 template <class K>
 using Passed =
     std::conditional_t<std::is_arithmetic_v<K> || std::is_same_v<K, std::string_view>, K, const K&>;
@@ -57,7 +57,7 @@ template <class R>
 // The keys of a call that divides them among threads (bulk_insert.hpp).
 struct BulkKeys {
   std::size_t count = 0;
-  // Those that the kernel hashes; null: hash() gives the hashes of the keys [first, first + count).
+  // The keys as integers that the kernel hashes. If null, hash() gives the hashes of the keys [first, first + count).
   const std::uint64_t* integers = nullptr;
   const void* context = nullptr;
   void (*hash)(const void* context, std::size_t first, std::size_t count,

@@ -1,4 +1,4 @@
-// Where a key's bits are, for each layout. Nothing else in the tree knows.
+// Where a key's bits are, for each layout. No other file decides this.
 //
 // Bits are in blocks of 512 (64 bytes, a cache line). A key has bits in one block or in several. Each
 // layout is a struct that says which blocks and which bits:
@@ -6,7 +6,7 @@
 //   blocks_per_key(k)               in how many blocks a key with k hashes has bits
 //   each_block(array, hash, visit)  visit(KeyBlock) for each of them, until it returns false; a block
 //                                   may come twice
-//   each_bit(array, block, visit)   visit(bit) for each of the key's bits in such a block, from 0 to 511,
+//   each_bit(array, block, visit)   visit(bit) for each of the key's bits in that block, from 0 to 511,
 //                                   until it returns false
 //   each_position(array, hash, visit)  visit(bit) for each of the key's bits in the whole array, until it
 //                                   returns false
@@ -35,7 +35,7 @@
 #include <cstring>
 #include <span>
 
-// For a lambda in a hot loop: GCC does not inline some of them, which takes up to a fifth more time.
+// For lambdas in hot loops: GCC does not inline some of them, and the loop then takes up to a fifth more time.
 #define BLOOMERY_INLINE __attribute__((always_inline))
 
 namespace bloomery::detail {
@@ -96,8 +96,8 @@ alignas(64) inline constexpr std::uint32_t kLaneMultipliers[16] = {
 //   product  half * kLaneMultipliers[word] mod 2^32; half is the lower half of low for even words and
 //            the upper one for odd words
 //
-// With one half for all words a pattern would have 38 bits (32 at k = 16), which limits the rate: at
-// 1e-8 it was 1.23 times the stated one; with both halves it is 0.89 of it.
+// If all words used the same half, a pattern would have 38 bits (32 at k = 16). This limits the
+// false-positive rate: at a stated 1e-8 it was 1.23 times the stated one; with both halves it is 0.89 times.
 template <class Visit>
 [[gnu::always_inline]] inline bool each_word(std::uint64_t low, const WordMasks& masks,
                                              Visit visit) {
@@ -109,8 +109,9 @@ template <class Visit>
   return true;
 }
 
-// k / kBlocks words in each of kBlocks blocks of kBits bits. A block has sixteen words of kBits / 16 bits;
-// the top bits of each_word's product, as many as the word needs, choose the bit in it.
+// A layout in which a key has a bit in k / kBlocks words of each of kBlocks blocks of kBits bits. A block
+// has sixteen words of kBits / 16 bits; the top bits of each_word's product, as many as the word needs,
+// choose the bit in it.
 template <unsigned kBits, unsigned kBlocks>
 struct WordsOfBlocks {
   static constexpr unsigned kBlockBits = kBits;
@@ -219,8 +220,8 @@ struct LayoutOf<Layout::blocked2x128> : WordsOfBlocks<128, 2> {};
 template <>
 struct LayoutOf<Layout::blocked2x64> : WordsOfBlocks<64, 2> {};
 
-// Their numbers are 1, 2, ... in this order, so that a table indexed by layout has an entry for each
-// (tests/filter/layout_test.cpp).
+// The numbers of the layouts are 1, 2, ... in this order, so that a table indexed by layout has an
+// entry for each (tests/filter/layout_test.cpp).
 inline constexpr std::array kAllLayouts = {
     Layout::blocked,   Layout::blocked2,     Layout::standard,   Layout::blocked128,
     Layout::blocked64, Layout::blocked2x128, Layout::blocked2x64};
@@ -249,7 +250,7 @@ template <class Visit>
 
 // ---- without a kernel -------------------------------------------------------------------------
 
-// The bits of a valid plan.
+// The bit array of a valid plan.
 [[nodiscard]] inline BitArray bit_array_of(const Plan& plan, std::uint32_t* words) noexcept {
   return visit_layout(plan.layout, [&](auto layout) -> BitArray {
     const std::uint64_t block_bits = layout.kBlockBits == 0 ? kBlockBits : layout.kBlockBits;
@@ -272,12 +273,12 @@ void for_each_block(Layout layout, const BitArray& array, Hash128 hash, Visit vi
   });
 }
 
-// The state of a filter that was moved from: every key finds all of its bits in one block of ones, which
-// all such filters share. Inserts and removals store there what is there already (counters of ones are
-// saturated).
+// Gives an array the state of a filter that was moved from: every key finds all of its bits in one block
+// of ones, which all moved-from filters share. Inserts and removals store the values that the block
+// already has (its counters are saturated).
 void detach(BitArray& array) noexcept;
 
-// The layout of whole blocks in which a counting filter's keys have their blocks of 64 bytes.
+// The layout of whole blocks that selects the 64-byte blocks of a key in a counting filter.
 [[nodiscard]] inline Layout counter_blocks(Layout counting) noexcept {
   return visit_layout(counting, [](auto of) {
     return of.blocks_per_key(2) == 1 ? Layout::blocked : Layout::blocked2;
@@ -296,7 +297,7 @@ void detach(BitArray& array) noexcept;
   });
 }
 
-// Whether all of a key's bits in a block are set; and setting them: was any clear?
+// test_block: whether all of a key's bits in a block are set. set_block: sets them; true if any was clear.
 template <class L>
 [[nodiscard]] bool test_block(L, const BitArray& array, const KeyBlock& at,
                               const std::uint32_t* words) noexcept {

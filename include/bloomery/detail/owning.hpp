@@ -1,4 +1,4 @@
-// A filter that owns its bits: a view of its own memory, which a move passes on.
+// A filter that owns its bits: a view of its own memory. A move transfers the memory.
 //
 // View is FilterView or CountingView, Filter the class that derives from this.
 #pragma once

@@ -1,12 +1,11 @@
-// A block that other threads may turn bits on in meanwhile: loads and stores that cannot race.
+// A block in which other threads may set bits at the same time: loads and stores without data races.
 //
-// Bits only turn on, so that a load may see any mixture of what a word, or a byte, was before and after: each
-// of them is a subset of what will be there, and a thread that learns of an insert in a happens-before order sees
-// all of it by coherence. Where two threads could store, one of them holds the block's lock
-// (src/filter/stripes.hpp).
+// Bits are only set, never cleared. So a load may see any mixture of old and new words, or bytes: each mixture is
+// a subset of the bits that the block will have, and a thread that learns of an insert in a happens-before order
+// sees all of its bits by coherence. Only a thread that holds the block's lock (src/filter/stripes.hpp) stores into it.
 //
-// Loads and stores are relaxed atomics of 64 bits (32 where words are scalar). On x86-64 they are a vector
-// each, in assembly, since C++ has no atomic of 64 bytes; not under a sanitizer, which has to see them.
+// Loads and stores are relaxed atomics of 64 bits (32 where words are scalar). On x86-64 they are vector loads
+// and stores in assembly, because C++ has no atomic of 64 bytes; but not under a sanitizer, which has to see them.
 #pragma once
 
 #include <bloomery/detail/block.hpp>
@@ -75,7 +74,7 @@ struct Relaxed<Avx512> : Avx512 {
 };
 #endif
 
-// The words of ScalarBlock.
+// Loads and stores of words for ScalarBlock.
 struct RelaxedWords {
   static std::uint32_t load(const std::uint32_t* word) noexcept {
     const std::uint32_t value = atomic(word).load(std::memory_order_relaxed);
@@ -103,7 +102,7 @@ template <class Isa>
 struct RelaxedBlockOf<VectorBlock<Isa>> {
   using type = VectorBlock<Relaxed<Isa>>;
 };
-// The same operations on a block that other threads turn bits on in.
+// The same operations on a block in which other threads set bits.
 template <class Block>
 using RelaxedBlock = typename RelaxedBlockOf<Block>::type;
 

@@ -13,8 +13,8 @@
 //   missing(chosen, bits, old)             the chosen words that lack a bit of `bits`
 //   zero(chosen, counter, old)             the chosen words whose counter is zero
 //   any(found)
-//   up(old, unit, counter)                 counts every counter up that is not full
-//   down_if(wanted, old, unit, counter)    counts them down, or returns `old`
+//   up(old, unit, counter)                 increments every counter that is not full
+//   down_if(wanted, old, unit, counter)    decrements them, or returns `old`
 //   minimum(chosen, old, start, full)      the minimum of the chosen words' counters
 //
 // where `start` is the position of each word's counter, `unit` is at(chosen, 1, start) and `counter` is
@@ -53,8 +53,8 @@ struct BlockInRegisters {
   struct Words {
     Register of[kRegisters];
   };
-  using Chosen = Words;  // all ones in each such word, zero in the others
-  using Found = Words;   // not zero in each such word
+  using Chosen = Words;  // all ones in each of these words, zero in the others
+  using Found = Words;   // not zero in each of these words
 
   [[gnu::always_inline]] static Words load(const std::uint32_t* block) noexcept {
     const Register* registers = reinterpret_cast<const Register*>(block);
@@ -140,7 +140,7 @@ struct BlockInRegisters {
   alignas(64) static constexpr std::uint32_t kLaneBits[16] = {
       1 << 0, 1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
       1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
-  // The unit, where the counter is not full.
+  // The unit in the words whose counter is not full, zero in the others.
   [[gnu::always_inline]] static Register step(Register old, Register unit,
                                               Register counter) noexcept {
     return unit & ~reinterpret_cast<Register>((old & counter) == counter);
@@ -221,7 +221,7 @@ struct Avx512 {
   [[gnu::always_inline]] static __m512i in(Words words) noexcept {
     return reinterpret_cast<__m512i>(words);
   }
-  // Of the chosen words; in the others `counter` is zero.
+  // The chosen words whose counter is not full. In the other words `counter` is zero.
   [[gnu::always_inline]] static __mmask16 not_full(Words old, Words counter) noexcept {
     return _mm512_cmpneq_epi32_mask(in(old & counter), in(counter));
   }

@@ -1,9 +1,9 @@
-// Bits that other threads turn on meanwhile: a block, and a bit, by atomic words.
+// Operations on a block, and on a bit, while other threads set bits: by atomic accesses to words.
 //
-// All accesses are relaxed: bits only turn on, each key is found by its own bits alone, and
-// a thread that learns of an insert in a happens-before order sees its words by coherence. A thread turns
-// on only what it has seen off, and then says "certainly new"; of a key that was not there, some
-// bit was off, and the first of its inserters to turn that on is such a thread.
+// All accesses are relaxed: bits are only set, a look-up of a key depends only on its own bits, and a
+// thread that learns of an insert in a happens-before order sees the words of that insert by coherence. A
+// thread sets only bits that it has seen clear, and then answers "certainly new". If a key was not there,
+// one of its bits was clear, and the first thread that sets this bit gives that answer.
 #pragma once
 
 #include <bloomery/detail/relaxed_block.hpp>
@@ -16,7 +16,7 @@
 namespace bloomery::detail {
 namespace {
 
-// Look-ups are those of RelaxedBlock.
+// Inserts into a block. For look-ups RelaxedBlock is used.
 template <class Block>
 struct AtomicBlock {
   [[gnu::always_inline]] static bool set(std::uint32_t* block, std::uint64_t low,
@@ -26,7 +26,7 @@ struct AtomicBlock {
     std::uint64_t any = 0;
     for (unsigned i = 0; i < 8; ++i) any |= missing[i] = wanted[i] & ~word(block, i).load(kRelaxed);
     if (any == 0) return false;
-    // Which words miss bits is as good as random: one loop over them is mispredicted once, a branch
+    // The words that lack bits are practically random: a loop over them is mispredicted once, a branch
     // for each word several times.
     unsigned words_off = 0;
     for (unsigned i = 0; i < 8; ++i) words_off |= static_cast<unsigned>(missing[i] != 0) << i;
@@ -61,7 +61,7 @@ struct AtomicBit {
   [[gnu::always_inline]] static bool test(const BitArray& array, std::uint64_t position) noexcept {
     return (word(array, position).load(std::memory_order_relaxed) & bit(position)) != 0;
   }
-  // Not zero if it was off.
+  // Returns a number other than zero if the bit was clear.
   [[gnu::always_inline]] static std::uint32_t set(const BitArray& array,
                                                   std::uint64_t position) noexcept {
     if (test(array, position)) return 0;
@@ -74,7 +74,7 @@ struct AtomicBit {
       const BitArray& array, std::uint64_t position) noexcept {
     return std::atomic_ref<std::uint32_t>(array.words[position / 32]);
   }
-  // As it is in memory.
+  // A word with this bit, in the byte order of the array.
   [[gnu::always_inline]] static std::uint32_t bit(std::uint64_t position) noexcept {
     std::uint32_t bit;
     store_word(&bit, std::uint32_t{1} << (position % 32));

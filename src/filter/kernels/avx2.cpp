@@ -1,4 +1,4 @@
-// The AVX2 kernels: a block in two registers; other layouts with this CPU's multiply and popcount.
+// The AVX2 kernels: a block is in two registers; other layouts use this CPU's multiply and popcount instructions.
 #include "filter/kernels/kernel_set.hpp"
 
 namespace bloomery::detail {

@@ -1,4 +1,4 @@
-// The AVX-512 kernels: a block in one register, and the blocks of eight keys worked out at a time.
+// The AVX-512 kernels: a block is in one register, and the blocks of eight keys are computed at a time.
 #include "filter/kernels/avx512_any_of.hpp"
 #include "filter/kernels/avx512_frozen.hpp"
 #include "filter/kernels/kernel_set.hpp"

@@ -1,14 +1,13 @@
 // A key in several filters of layout `blocked`, sixteen keys at a time.
 //
-// What the filters share is worked out once: a key's bits in all sixteen words of a block are the
-// same in each of them. Which of the words count differs with the number of hashes, and is looked
-// up for sixteen keys in one instruction.
+// What the filters share is computed once: in all filters a key has the same bits in the sixteen words
+// of a block. Which of these words count depends on the hash count; one instruction looks this up for sixteen keys.
 //
-// Per key and filter that leaves a load, one test and a store: which words of its block miss the
-// key's bit. Whether one of those counts is asked of sixteen keys at once, a batch later, so that
-// the stores have arrived.
+// Per key and filter there remain a load, one test and a store of the words in the block that lack the
+// key's bit. A batch later, when the stores have arrived, one test for sixteen keys shows whether one
+// of these words counts.
 //
-// Measured (docs/benchmarks.md): half of the time of the general ring in cache.
+// Measured in cache (docs/benchmarks.md), this takes half of the time of the general ring.
 #pragma once
 
 #include "filter/kernels/avx512_locate.hpp"
@@ -20,7 +19,7 @@ namespace {
 template <>
 struct AnyOf<WholeBlocks<LayoutOf<Layout::blocked>, Avx512Set, Avx512Set::Block>> {
   using Keys = WholeBlocks<LayoutOf<Layout::blocked>, Avx512Set, Avx512Set::Block>;
-  static constexpr std::uint64_t kCachedBlocks = 1 << 9;  // of a filter that needs no prefetch
+  static constexpr std::uint64_t kCachedBlocks = 1 << 9;  // up to which a filter needs no prefetch
 
   static bool one(const BitArray* const* sub_filters, std::size_t count, Hash128 hash) noexcept {
     bool found = false;
@@ -74,9 +73,9 @@ struct AnyOf<WholeBlocks<LayoutOf<Layout::blocked>, Avx512Set, Avx512Set::Block>
 
   BitArray arrays[kSubFiltersAtOnce];
   std::size_t sub_filter_count;
-  std::uint32_t* block[kSubFilterBatches][kBatch];  // by place, then sub-filter
+  std::uint32_t* block[kSubFilterBatches][kBatch];  // by place in the ring, then by sub-filter
   std::uint64_t low[kRing][kBatch];
-  // By parity of the batch and sub-filter: a bit a word.
+  // By parity of the batch and by sub-filter: one bit per word.
   alignas(64) std::uint16_t missing[2][kSubFiltersAtOnce][kBatch];
   alignas(64) std::uint16_t chosen[2][kSubFiltersAtOnce][kBatch];
 
@@ -96,7 +95,7 @@ struct AnyOf<WholeBlocks<LayoutOf<Layout::blocked>, Avx512Set, Avx512Set::Block>
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < kBatch; ++i) __builtin_prefetch(at[i]);
   }
-  // Tests the keys of one place and asks for the blocks of another, a sub-filter at a time.
+  // Tests the keys of one place and prefetches the blocks of another, one sub-filter at a time.
   [[gnu::always_inline]] void test(std::size_t place, std::size_t parity,
                                    std::size_t spare) noexcept {
     using Words = Avx512::Words;
@@ -123,7 +122,7 @@ struct AnyOf<WholeBlocks<LayoutOf<Layout::blocked>, Avx512Set, Avx512Set::Block>
       if (spare != kNoPlace) prefetch(spare, j);
     }
   }
-  // Which keys of the batch of this parity miss none of their words in some sub-filter.
+  // The keys, in the batch of this parity, that have all of their words in some sub-filter.
   [[nodiscard, gnu::always_inline]] __mmask16 found(std::size_t parity) const noexcept {
     __mmask16 keys = 0;
     for (std::size_t j = 0; j < sub_filter_count; ++j)

@@ -1,4 +1,5 @@
-// Where the cells of eight keys are, in AVX-512: what a key takes but for its loads is a third of the scalar work.
+// Computes the positions of the cells of eight keys with AVX-512. Apart from its loads, a key takes a third of the
+// scalar work.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,8 @@ namespace {
 }
 
 struct Avx512Partitions : PartitionList {
-  // Up to 16 partitions are in registers, or close to them, by their four words; of more each key's is read.
+  // The four words of up to 16 partitions are in registers, or close to them. If there are more partitions,
+  // the words of each key's partition are read.
   static constexpr std::size_t kInRegisters = 16;
   static constexpr std::size_t kWords = sizeof(FusePartition) / 8;
   static_assert(sizeof(FusePartition) == 32 && offsetof(FusePartition, seed) == 8 &&
@@ -52,7 +54,7 @@ struct Avx512Partitions : PartitionList {
       };
       return {pick(0), pick(1), pick(2), pick(3)};
     }
-    // Eight partitions of four words each, and the words of each kind together.
+    // Reads eight partitions of four words each, and puts the words of each kind together.
     alignas(64) std::uint64_t which[8];
     _mm512_store_si512(which, partition);
     const auto two = [&](std::size_t i) BLOOMERY_INLINE {
@@ -72,7 +74,7 @@ struct Avx512Partitions : PartitionList {
             _mm512_permutex2var_epi64(odd_ab, upper, odd_cd)};
   }
 
-  // As mix_key() and FusePartition::cells_of() do it.
+  // Computes the same as mix_key() and FusePartition::cells_of().
   [[gnu::always_inline]] void locate8(const Hashes8& hashes, std::size_t i,
                                       CellsOfBatch& batch) const noexcept {
     const Words words_of = of_keys(

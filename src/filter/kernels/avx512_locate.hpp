@@ -1,4 +1,4 @@
-// Eight keys at a time in AVX-512: their hashes, and where in a filter their blocks are.
+// Eight keys at a time with AVX-512: their hashes, and the positions of their blocks in a filter.
 #pragma once
 
 #include "filter/kernels/counting.hpp"
@@ -7,8 +7,8 @@
 namespace bloomery::detail {
 namespace {
 
-// Eight Hash128, and what hash_integer, second_hash and fast_range do with them, lane by lane. In cache
-// finding a key's blocks is half of its time, and this halves it.
+// Eight Hash128, with hash_integer, second_hash and fast_range lane by lane. In cache half of a key's
+// time goes into finding its blocks, and this halves that part.
 struct Hashes8 {
   __m512i high, low;
 };
@@ -76,7 +76,7 @@ struct Hashes8 {
 
 struct Avx512Partitions;  // avx512_frozen.hpp
 
-// What the kernels of AVX-512 are made from.
+// The struct from which the AVX-512 kernels are made (kernel_set.hpp).
 struct Avx512Set {
   static constexpr const char* kName = "avx512";
   static constexpr bool kSingleBits = false;

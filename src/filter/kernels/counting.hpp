@@ -1,21 +1,23 @@
-// Kernels of counting filters: the counters that a key has in a block, and what is done to them.
+// Kernels of counting filters: the counters that a key has in a block, and the operations on them.
 //
-// The block is that of layout `blocked` (layout.hpp): sixteen 32-bit words, little-endian, of which a
-// key uses k. Each word is 8 counters of 4 bits or 4 counters of 8, the lowest bits first; the key's
-// counter in a word is given by the top 3 or 2 bits of the product whose top 5 are the bit of `blocked`.
+// A block is like one of layout `blocked` (layout.hpp): sixteen 32-bit words, little-endian; a key uses k
+// of them. Each word is 8 counters of 4 bits or 4 counters of 8 bits, the lowest bits first. The top 3 or
+// 2 bits of a product select the key's counter in a word; the top 5 bits of the same product select the
+// bit in `blocked`.
 //
-// A counter that reaches its greatest value is saturated: it has lost count, so nothing changes it
-// any more. Four operations:
+// A counter that reaches its largest value is saturated: it has lost count, so nothing changes it any
+// more. There are four operations:
 //
-//   increment  counts up the key's counters that are not saturated; was any zero?
-//   decrement  if none is zero, counts down those that are not saturated; else changes nothing
-//   test       are they all above zero?
+//   increment  increments the key's counters that are not saturated; true if any was zero
+//   decrement  if none is zero, decrements those that are not saturated; otherwise changes nothing
+//   test       true if all of them are above zero
 //   minimum    the minimum of them
 //
-// Where a key has counters in two blocks, a removal counts down in the first, then in the second; if that
-// one refuses, the first counts up again, which restores it: full counters did not move. Both may be one
-// block, and a counter in both halves then counts twice for each insert: the second count sees what the
-// first one left, so that a counter of one is refused.
+// If a key has counters in two blocks, a removal decrements the counters in the first block, then those
+// in the second. If the second block refuses, the counters in the first are incremented again, which
+// restores them, because saturated counters did not change. Both blocks may be the same block, and a
+// counter may be in both halves: it then counts twice for each insert. The second half sees the value
+// that the first half left, so that a counter of one is refused.
 //
 // Included by the file of each instruction set, as ring.hpp is.
 #pragma once
@@ -33,7 +35,8 @@ template <unsigned kCounterBits>
 struct CounterWidth {
   static_assert(kCounterBits == 4 || kCounterBits == 8);
   static constexpr std::uint32_t kFull = (1U << kCounterBits) - 1;
-  // Of a product's top 5 bits, those that are a multiple of the width: where the counter starts.
+  // A mask for the top 5 bits of a product. The masked bits are a multiple of the counter's width: the
+  // position at which the counter starts.
   static constexpr std::uint32_t kStarts = 32 - kCounterBits;
 };
 
@@ -88,7 +91,7 @@ struct ScalarCounters {
   }
 };
 
-// The same over the vectors of an instruction set.
+// The same operations on the vectors of an instruction set.
 template <class Isa, unsigned kCounterBits>
 struct VectorCounters {
   static constexpr std::uint32_t kFull = CounterWidth<kCounterBits>::kFull;
@@ -118,8 +121,8 @@ struct VectorCounters {
     Isa::store(block, Isa::up(of.old, of.unit, of.counter));
     return of.any_zero();
   }
-  // Refused, it stores what it loaded, since a branch would be mispredicted where absent keys are
-  // mixed in.
+  // If it refuses, it stores the values that it loaded, because a branch would be mispredicted if some
+  // of the keys are absent.
   [[gnu::always_inline]] static bool decrement(std::uint32_t* block, std::uint64_t low,
                                                const WordMasks& masks) noexcept {
     const Counters of(block, low, masks);
@@ -136,8 +139,8 @@ struct VectorCounters {
 
 // ---- many keys -------------------------------------------------------------------------------------
 
-// A counting filter has a block of 64 bytes where the plain filter of the same plan has a narrow block, so
-// the blocks of a key are found as in these layouts.
+// A counting filter has a block of 64 bytes for each narrow block of the plain filter with the same plan,
+// so the blocks of a key are found as in the narrow layouts.
 template <unsigned kBlocks>
 using CounterBlocks = WordsOfBlocks<kBlockBits, kBlocks>;
 
@@ -180,7 +183,7 @@ struct CountedKeys : LocatedBlocks<CounterBlocks<kBlocks>, Set> {
     return found;
   }
 
-  // Where the key of a batch, or of a single call, has its blocks.
+  // The blocks of a key in a batch, or of the key of a single call.
   [[gnu::always_inline]] static auto in(const Batch& batch, std::size_t i) noexcept {
     return [&batch, i](unsigned j) BLOOMERY_INLINE {
       return Place{batch.block[j][i], batch.low[j][i]};
@@ -228,8 +231,8 @@ std::uint64_t full_counters(std::uint64_t word) noexcept {
   return word & kUnits<kCounterBits>;
 }
 
-// Sums mark(word) over all counters, 64 bits at a time, where mark turns a word into one bit for
-// each counter that counts. Equal bytes give equal sums on any byte order.
+// The number of bits of mark(word), summed over all words of 64 bits; mark gives one bit for each
+// counter of the word that is to be counted. Equal bytes give equal sums on any byte order.
 template <std::uint64_t (*mark)(std::uint64_t) noexcept>
 std::uint64_t count_counters(const BitArray& array) noexcept {
   std::uint64_t count = 0;

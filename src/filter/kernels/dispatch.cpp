@@ -1,4 +1,4 @@
-// Which kernel runs: the best that the CPU has, or the one that BLOOMERY_KERNEL names.
+// Selects the kernel that runs: the best that the CPU has, or the one that BLOOMERY_KERNEL names.
 #include <bloomery/error.hpp>
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace bloomery::detail {
 
 namespace {
 
-// Called with the kernels of each instruction set and whether this CPU has it.
+// Calls visit with the kernels of each instruction set and with whether this CPU has that set.
 template <class Visit>
 void each_set(Visit visit) {
 #define BLOOMERY_HAS(feature) __builtin_cpu_supports(feature)
@@ -45,7 +45,7 @@ const K* kernel_in(const KernelSet& set, std::size_t layout) noexcept {
 
 std::size_t index_of(Layout layout) noexcept { return static_cast<std::size_t>(layout) - 1; }
 
-// The kernels that this CPU can run, by layout; what asks for them may have no memory to spare.
+// The kernels that this CPU can run, by layout, in a fixed array, because the caller may be out of memory.
 template <class K>
 struct Kernels {
   struct List {
@@ -71,8 +71,8 @@ std::span<const K* const> kernels_of(Layout layout) noexcept {
   return std::span(list.of).first(list.count);
 }
 
-// Names are of instruction sets: where there is no kernel for one that the CPU has, the best below it is
-// taken, so that one setting serves every layout.
+// A name is that of an instruction set. If a set that the CPU has lacks a kernel for the layout, the
+// best kernel below it is used, so that one setting works for every layout.
 template <class K>
 const K& kernel_for(Layout layout) {
   const std::span<const K* const> kernels = kernels_of<K>(layout);

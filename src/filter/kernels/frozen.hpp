@@ -1,4 +1,4 @@
-// The kernel of frozen filters: the three cells of a key are on their way from memory while older keys are looked at.
+// The kernel of frozen filters: the three cells of a key are on their way from memory while earlier keys are tested.
 //
 // Included by the file of each instruction set, as ring.hpp is.
 #pragma once
@@ -16,7 +16,8 @@ struct CellsOfBatch {
   std::uint64_t fingerprint[kBatch], mask[kBatch];
 };
 
-// Where the cells of keys are. A set may have its own as Set::Partitions, with a locate() for kBatch keys at once.
+// Locates the cells of keys. An instruction set may have its own version as Set::Partitions, with a locate() for
+// kBatch keys at once.
 struct PartitionList {
   const FusePartition* partitions;
   std::size_t count;
@@ -43,7 +44,8 @@ struct PartitionList {
 template <class Partitions>
 struct KeysOfPartitions {
   using Batch = CellsOfBatch;
-  // Measured with 100 million keys at 1 % and AVX-512: two take 1.1 times as long as four, six 1.05 times.
+  // Measured with 100 million keys at 1 % and AVX-512: two batches take 1.1 times as long as four, six
+  // batches 1.05 times.
   static constexpr std::size_t kBatchesAhead = 4;
 
   template <class Source>

@@ -1,9 +1,8 @@
-// The list of the instruction sets that kernels are compiled for: an entry here and a file are all that a
-// new one takes.
+// The list of the instruction sets that kernels are compiled for. A new one needs only an entry here and a file.
 //
-// For each entry there is kernels/<name>.cpp. An entry says what the CPU must have, the plainest first.
-// src/filter/CMakeLists.txt reads this list too, and compiles each file with -m<feature> for each of its
-// features; so one line holds one entry, and nothing else holds "SET(".
+// For each entry there is kernels/<name>.cpp. An entry lists the features that the CPU must have; the
+// simplest set is first. src/filter/CMakeLists.txt reads this list too, and compiles each file with
+// -m<feature> for each of its features; so one line holds one entry, and nothing else holds "SET(".
 #pragma once
 
 #include <bloomery/detail/kernel.hpp>
@@ -27,8 +26,8 @@
 
 namespace bloomery::detail {
 
-// Every kernel of one instruction set, by layout: entry i is of kAllLayouts[i]. Null where it has none: the
-// kernel of the set before it serves then.
+// Every kernel of one instruction set, by layout: entry i is for kAllLayouts[i]. If an entry is null, the
+// kernel of the set before it is used.
 struct KernelSet {
   template <class K>
   using Table = std::array<const K*, kAllLayouts.size()>;

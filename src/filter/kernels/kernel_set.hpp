@@ -1,9 +1,9 @@
-// All kernels of one instruction set, made from a struct `Set` in which its file (scalar.cpp, avx2.cpp,
-// ...) says what it has:
+// All kernels of one instruction set. They are made from a struct `Set`, in which the file of the set
+// (scalar.cpp, avx2.cpp, ...) says what the set has:
 //
 //   kName           the name in BLOOMERY_KERNEL
-//   kSingleBits     whether layouts that have no whole blocks gain from being compiled for this CPU; they
-//                   use no vectors. If not, the kernels of the set before it serve them
+//   kSingleBits     whether layouts without whole blocks gain from being compiled for this CPU; they use
+//                   no vectors. If not, they use the kernels of the set before it
 //   Block           test, set and Pattern of a block (detail/block.hpp)
 //   Counters<bits>  the operations on a block of counters (counting.hpp)
 //   locate          optional, as LocatedBlocks::locate in ring.hpp: for kBatch keys at once
@@ -27,8 +27,8 @@ namespace {
 template <class L>
 constexpr bool kHasWholeBlocks = L::kBlockBits == kBlockBits;
 
-// The keys of one thread; those of several that need no lock, which look-ups never do; and those that take the
-// locks of blocks, from which bits that are anywhere gain nothing.
+// The Keys for one thread; for several threads without locks (look-ups never need one); and for several
+// threads with the locks of blocks, which do not help the layout standard.
 template <class Set, class L, bool = kHasWholeBlocks<L>>
 struct KeysOf {
   using Block = typename Set::Block;

@@ -1,4 +1,4 @@
-// The NEON kernels: a block in four registers.
+// The NEON kernels: a block is in four registers.
 #include "filter/kernels/kernel_set.hpp"
 
 namespace bloomery::detail {

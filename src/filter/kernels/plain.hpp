@@ -1,4 +1,4 @@
-// Kernels of plain filters: whole blocks by vectors, other layouts bit by bit, one filter or several.
+// Kernels of plain filters, for one filter or several: whole blocks with vectors, other layouts bit by bit.
 //
 // Included by the file of each instruction set, as ring.hpp is.
 #pragma once
@@ -43,9 +43,9 @@ struct WholeBlocks : LocatedBlocks<L, Set> {
       fresh |= Block::set(words_of(array, at), at.low, *array.masks);
     return fresh;
   }
-  // All blocks are fetched at once; a look-up that waited for the first before it asked for the second
-  // would cost two memory latencies for every key that is there.
-  // Inlined into the loop of AnyOf::one, which works out the bits of a key once.
+  // It reads all blocks at once; if it waited for the first block before it read the second, every
+  // present key would cost two memory latencies. It is inlined into the loop of AnyOf::one, which
+  // computes the bits of a key once.
   [[gnu::always_inline]] static bool contains_one(const BitArray& array, Hash128 hash) noexcept {
     bool found = true;
     for (const KeyBlock& at : L::blocks(array, hash))
@@ -55,14 +55,14 @@ struct WholeBlocks : LocatedBlocks<L, Set> {
 };
 
 // ---- other layouts ---------------------------------------------------------------------------------
-// They need no vector unit: their time is the memory's.
+// They need no vector unit: memory accesses take nearly all of their time.
 
 // A bit of the array: bit i is bit i % 32 of little-endian word i / 32, which is bit i % 8 of byte i / 8.
 struct PlainBit {
   [[gnu::always_inline]] static bool test(const BitArray& array, std::uint64_t position) noexcept {
     return (load_word(array.words + position / 32) >> (position % 32) & 1) != 0;
   }
-  // Not zero if it was off.
+  // Returns a number other than zero if the bit was clear.
   [[gnu::always_inline]] static std::uint32_t set(const BitArray& array,
                                                   std::uint64_t position) noexcept {
     std::uint32_t* word = array.words + position / 32;
@@ -75,15 +75,15 @@ struct PlainBit {
 
 template <class L, class Bit, bool kInCache = false>
 struct SingleBits {
-  using InCache = SingleBits<L, Bit, true>;  // for up to kCachedBits: asks for nothing
+  using InCache = SingleBits<L, Bit, true>;  // for up to kCachedBits: no prefetch
   struct Batch {
     Hash128 hash[kBatch];
   };
   static constexpr std::size_t kBatchesAhead = L::kBatchesAhead;
   static constexpr bool kOneRing = true;
-  // Up to here asking for k bits costs more than it saves. Measured with standard at k = 10 in a filter of
-  // 0.5 MiB, 1.8, 3.6, 7.2 and 36 MiB: 24 ns per key rather than 19, 27 and 28, 33 rather than 42, 26 rather
-  // than 105, 109 rather than 134.
+  // Up to this size prefetching k bits costs more than it saves. Measured with standard at k = 10, in ns per
+  // key with and without prefetches, for filters of 0.5 MiB: 24 and 19; 1.8 MiB: 27 and 28; 3.6 MiB: 33 and
+  // 42; 7.2 MiB: 26 and 105; 36 MiB: 109 and 134.
   static constexpr std::uint64_t kCachedBits = std::uint64_t{2} << 23;  // 2 MiB
 
   template <class Source>
@@ -91,7 +91,7 @@ struct SingleBits {
                      Batch& batch) noexcept {
     for (std::size_t i = 0; i < count; ++i) batch.hash[i] = source(first + i);
   }
-  // Inlined: GCC takes a call whose only effect is a prefetch for one without effect.
+  // Inlined, because GCC treats a call whose only effect is a prefetch as one without effect.
   [[gnu::always_inline]] static void prefetch(const BitArray& array, const Batch& batch,
                                               std::size_t i) noexcept {
     if (kInCache || array.bits <= kCachedBits) return;
@@ -123,8 +123,8 @@ struct SingleBits {
 
 // ---- one key in several filters --------------------------------------------------------------------
 
-// Batches in flight, of all filters together. More gain nothing: the memory has as many misses of a
-// core as it takes, and blocks that wait longer push each other out of the cache.
+// The number of batches in flight, for all filters together. More gain nothing: a core already has as
+// many misses outstanding as it can, and blocks that wait longer evict each other from the cache.
 constexpr std::size_t kBatchesInFlight = 12;
 constexpr std::size_t kSubFilterBatches =
     std::max(kBatchesInFlight, kSubFiltersAtOnce) + kSubFiltersAtOnce;
@@ -132,8 +132,8 @@ inline std::size_t batches_ahead(std::size_t sub_filters, std::size_t most) noex
   return std::clamp<std::size_t>(kBatchesInFlight / sub_filters, 1, most);
 }
 
-// The ring with a batch of each filter in a place: fewer keys are in flight, but all their blocks are.
-// A key is not dropped when one filter has it, so that its time does not depend on the answer.
+// The ring with a batch of each filter in one place: fewer keys are in flight, but with all of their
+// blocks. A key is not dropped when one filter has it, so that its time does not depend on the answer.
 template <class Keys>
 struct AnyOf {
   static bool one(const BitArray* const* sub_filters, std::size_t count, Hash128 hash) noexcept {
@@ -142,8 +142,8 @@ struct AnyOf {
     return found;
   }
 
-  // What all filters have of a key is taken from the first one's batch, so that the compiler sees
-  // that its bits need to be worked out once.
+  // The data of a key that is the same in all filters comes from the batch of the first one, so that
+  // the compiler sees that the key's bits need to be computed only once.
   [[gnu::always_inline]] static bool test(const BitArray& array, const typename Keys::Batch& batch,
                                           const typename Keys::Batch& first,
                                           std::size_t i) noexcept {

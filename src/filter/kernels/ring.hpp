@@ -1,13 +1,13 @@
 // Many keys at once: a ring of batches in which each key's blocks are on their way from memory while
 // older keys are applied.
 //
-// Measured (docs/benchmarks.md): the number of keys in flight decides, and it must never fall, so a batch
-// is refilled and prefetched as soon as it has been applied. Batches of sixteen let a kernel hash eight
-// keys at a time; with that the ring costs nothing in cache either, and there is one path for every size.
+// Measured (docs/benchmarks.md): the number of keys in flight decides the speed, and it must never fall,
+// so a batch is refilled and prefetched as soon as it has been applied. Batches of sixteen let a kernel
+// hash eight keys at a time; with that the ring costs nothing in cache either, and there is one path for every size.
 //
 // Included by the file of each instruction set, which compiles it with its flags; everything here is in an
-// unnamed namespace so that no linker mixes those copies up. The inline helpers that it calls are not:
-// these files are always optimized, which leaves none of them standing alone
+// unnamed namespace so that no linker mixes those copies up. The inline helpers that this code calls are
+// not in it: these files are always optimized, so that no out-of-line copy of a helper remains
 // (tests/filter/kernel_symbols.py).
 #pragma once
 
@@ -38,7 +38,7 @@ struct FromIntegers {
   }
 };
 
-// Which of both is asked for each key.
+// Either source; each key checks which one it is.
 struct FromEither {
   FromHashes hashes;
   FromIntegers integers;
@@ -51,7 +51,7 @@ struct FromEither {
 
 // ---- where answers go --------------------------------------------------------------------------
 
-// Whether there is room for them; `either` asks for each key.
+// Whether there is room for answers; with `either` each key checks it.
 enum class Answers : std::uint8_t { none, all, either };
 
 template <Answers kAnswers>
@@ -62,13 +62,13 @@ template <Answers kAnswers>
 }
 
 // ---- the ring ----------------------------------------------------------------------------------
-// `Keys` says how keys are located, prefetched and applied to an array, a BitArray or what else they are in:
+// `Keys` says how keys are located, prefetched and applied to an array, which is a BitArray or another structure:
 //   Batch, kBatchesAhead
 //   locate(array, source, first, count, batch)
 //   prefetch(array, batch, i)
-//   insert(array, batch, i), contains(array, batch, i), and where there are counters remove(array, batch, i)
-//   InCache, kCachedBits: if there is one, the Keys for filters of up to so many bits
-//   kOneRing: if true, one ring is compiled for all sources and answers, where a key's time is the memory's
+//   insert(array, batch, i), contains(array, batch, i), and with counters remove(array, batch, i)
+//   InCache, kCachedBits: optional; the Keys for filters of up to kCachedBits bits
+//   kOneRing: if true, one ring is compiled for all sources and answers, because memory accesses take most of the time
 
 struct Insert {
   template <class Keys>
@@ -109,11 +109,12 @@ template <class Keys, class Operation, Answers kAnswers, class Array>
 template <class Keys, class Operation, Answers kAnswers, class Array, class Source>
 std::size_t run_ring(const Array& borrowed, const Source& source, std::size_t count,
                      bool* answers) noexcept {
-  // A copy that no store through the bits can alias, so that it stays in registers.
+  // A copy, which no store into the bits can alias, so that it stays in registers.
   const Array array = borrowed;
   constexpr std::size_t kAhead = Keys::kBatchesAhead;
-  // One batch more than is in flight: it is filled while the oldest is applied, key by key, so
-  // that the new prefetches are spread over that work. Sixteen at once would wait for each other.
+  // The ring has one batch more than are in flight. That batch is filled while the oldest one is
+  // applied, key by key, so that the new prefetches are spread over that work. Sixteen prefetches at
+  // once would wait for each other.
   constexpr std::size_t kRing = kAhead + 1;
   typename Keys::Batch ring[kRing];
   const std::size_t batches = count / kBatch;

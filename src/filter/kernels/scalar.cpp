@@ -1,5 +1,5 @@
-// The scalar kernels: the reference implementation that all others are held against, and what runs on a
-// CPU without a vector unit that we know.
+// The scalar kernels: the reference implementation that tests compare all others with, and the kernels
+// for CPUs without a supported vector unit.
 #include "filter/kernels/kernel_set.hpp"
 
 namespace bloomery::detail {

@@ -1,10 +1,11 @@
-// Bits that other threads of the process turn on meanwhile, under the lock of each block's stripe.
+// Operations on blocks while other threads of the process set bits: an insert holds the lock of a block's stripe.
 //
-// A key that is there is found without a lock. Who stores into a block holds its stripe and stores it whole,
-// which costs one locked instruction instead of one for each of its words. Of several inserters of a key with
-// one block, exactly one sees some of its bits off under the lock, unless other keys have turned all on.
+// A present key is found without a lock. A thread that stores into a block holds the lock of its stripe and
+// stores the whole block, which costs one locked instruction instead of one for each of its words. If several
+// threads insert a key with one block, exactly one of them sees some of its bits clear under the lock, unless
+// other keys have set all of them.
 //
-// In a batch the locks are on their way from memory, or from another core, as long as the blocks are. Measured
+// In a batch the locks, like the blocks, are prefetched from memory or from another core. Measured
 // (docs/benchmarks-threads.md): sorting a batch by stripe, to take each lock once, costs what it saves.
 //
 // Included by the file of each instruction set, as ring.hpp is.
@@ -25,7 +26,7 @@ struct StripedKeys : WholeBlocks<L, Set, RelaxedBlock<typename Set::Block>> {
   using Block = RelaxedBlock<typename Set::Block>;
   using Batch = typename LocatedBlocks<L, Set>::Batch;
 
-  // Under its lock a block has a bit off or on for good, whatever was seen before.
+  // No other thread changes the block while its lock is held, so only the set under the lock decides the answer.
   [[gnu::always_inline]] static bool insert_into(std::uint32_t* block, std::uint64_t low,
                                                  const WordMasks& masks) noexcept {
     if (Block::test(block, low, masks)) return false;
@@ -51,7 +52,7 @@ struct StripedKeys : WholeBlocks<L, Set, RelaxedBlock<typename Set::Block>> {
   }
   static bool insert_one(const BitArray& array, Hash128 hash) noexcept {
     const auto blocks = L::blocks(array, hash);
-    // A locked instruction waits for what comes before it, and what comes after waits for it.
+    // A locked instruction waits for earlier accesses, and later accesses wait for it.
     if constexpr (L::kKeyBlocks > 1)
       for (const KeyBlock& at : blocks) __builtin_prefetch(words_of(array, at), 1);
     bool fresh = false;

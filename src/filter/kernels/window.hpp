@@ -1,10 +1,10 @@
 // Kernels of window filters: one key or many against all slices of the ring. The blocks of a key in all
-// slices lie side by side, its pattern is worked out once, and the blocks of later keys are on their way
+// slices lie side by side, its pattern is computed once, and the blocks of later keys are on their way
 // from memory while earlier keys are applied.
 //
-// With `blocked2` a slice has a key only if both of its blocks do. Nearly no slice has the first of a key
-// that is absent, so the second blocks are fetched only for slices that have: such questions wait in
-// a short queue while their block is on its way. A look-up then costs what `blocked` costs.
+// With `blocked2` a slice has a key only if both of its blocks do. Almost no slice has the first block of
+// an absent key, so the second blocks are fetched only for slices that have the first one; these look-ups
+// wait in a short queue while their second block is on its way. A look-up then costs what `blocked` costs.
 //
 // Included by the file of each instruction set, as ring.hpp is.
 #pragma once
@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kBlockWords = kBlockBits / 32;
 
 // The loops over the slices are compiled for the number that most windows have, and once more for all
-// others: unrolled, a bulk look-up in cache takes half of the time.
+// other numbers: with unrolled loops a bulk look-up in cache takes half of the time.
 constexpr std::uint32_t kUsualSlices = kDefaultSlices + 1;
 constexpr std::uint32_t kAnySlices = 0;
 
@@ -60,7 +60,8 @@ struct WindowOf<LayoutOf<Layout::blocked>, Pattern, kSlices> {
   [[gnu::always_inline]] static KeyBlock block(const WindowBitArray& array, Hash128 hash) noexcept {
     return LayoutOf<Layout::blocked>::block<0>(array, hash);
   }
-  // All slices, without a branch on what one says: a key is in at most a few of them, at random.
+  // Whether any slice has the key. It tests all slices without a branch on each answer, because a key
+  // is in at most a few random slices.
   [[gnu::always_inline]] static bool any(const WindowBitArray& array, const std::uint32_t* row,
                                          const Pattern& pattern) noexcept {
     bool found = false;
@@ -81,7 +82,7 @@ struct WindowOf<LayoutOf<Layout::blocked>, Pattern, kSlices> {
     return fresh;
   }
 
-  // What a bulk call does with each key; nothing waits.
+  // The work of a bulk call on each key. No look-up waits in a queue.
   struct Call {
     explicit Call(const WindowBitArray& of, std::uint32_t into) noexcept
         : array(of), newest(into) {}
@@ -112,8 +113,8 @@ struct WindowOf<LayoutOf<Layout::blocked2>, Pattern, kSlices> {
   [[gnu::always_inline]] static KeyBlock block(const WindowBitArray& array, Hash128 hash) noexcept {
     return LayoutOf<Layout::blocked2>::block<kIndex>(array, hash);
   }
-  // Calls visit(slice) for the slices that have the first block of a key. Which those are cannot be
-  // guessed, so they are found without a branch for each slice: half of the time of a hit in cache.
+  // Calls visit(slice) for the slices that have the first block of a key. These are unpredictable, so
+  // they are found without a branch for each slice, which halves the time of a hit in cache.
   template <class Visit>
   [[gnu::always_inline]] static void each_with_first(const WindowBitArray& array,
                                                      const std::uint32_t* first,
@@ -160,7 +161,7 @@ struct WindowOf<LayoutOf<Layout::blocked2>, Pattern, kSlices> {
       std::uint32_t* first = Row::of(array, at);
       const Pattern pattern(at.low, *array.masks);
       *answer = kInsert;
-      // The newest slice does not wait, since later keys of this call may be set in it.
+      // The newest slice is tested at once, because later keys of this call may set bits in it.
       bool here = false;
       each_with_first(array, first, pattern, [&](std::uint32_t slice) {
         if (slice == newest)
@@ -178,8 +179,8 @@ struct WindowOf<LayoutOf<Layout::blocked2>, Pattern, kSlices> {
         second.add_to(words);
       }
     }
-    // A slice that has the first block: whether it has the second is asked when that has come. The
-    // slices other than the newest do not change during a call.
+    // For a slice that has the first block: tests the second block when it has arrived. The slices
+    // other than the newest do not change during a call.
     template <bool kInsert>
     void wait(Hash128 hash, std::uint32_t slice, bool* answer) noexcept {
       if (waiting == kWaiting) answer_waiting<kInsert>();
@@ -210,8 +211,8 @@ struct WindowOf<LayoutOf<Layout::blocked2>, Pattern, kSlices> {
 
 // ---- many keys -------------------------------------------------------------------------------------
 
-// How many blocks are on their way at a time. Measured at 9 slices on a quiet machine: 72 blocks 21.8 ns
-// per key, 108 18.0, 144 and 216 17.3; on a busy one 216 take 0.8 of the time of 144.
+// The number of blocks in flight. Measured with 9 slices on a quiet machine: 21.8 ns per key with 72
+// blocks, 18.0 with 108, 17.3 with 144 and with 216. On a busy machine 216 blocks take 0.8 of the time of 144.
 constexpr std::size_t kBlocksAhead = 216;
 constexpr std::size_t kMostAhead = 128;  // keys
 constexpr std::size_t kPart = 1024;

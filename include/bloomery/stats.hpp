@@ -15,7 +15,8 @@ struct Stats {
   double fill_error = 0;       // its standard error; 0 if all bits were counted
   bool sampled = false;        // only a part of the bits was counted
   double estimated_items = 0;  // distinct keys that give this fill; infinite if all bits are set
-  double current_fpr = 0;      // the false-positive rate of the bits as they are
+  // If sampled is true, it comes from a quarter of the sampled blocks.
+  double current_fpr = 0;  // the false-positive rate of the bits as they are
   // The filter holds more keys than it was planned for, or, in Redis strings and for PHP classes, more than half
   // of its bits are set. Use a larger filter.
   bool over_capacity = false;

@@ -4,6 +4,10 @@
 #include "store/files.hpp"
 #include "store/scratch.hpp"
 
+#include "support/expect_error.hpp"
+
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -39,6 +43,23 @@ TEST(RealFile, ReadsWhatItWrote) {
   EXPECT_EQ(file.stat().size, 100'050U);
   EXPECT_EQ(code_of([&] { file.read(back, 51); }), ErrorCode::corrupt);
   EXPECT_EQ(file.try_read(back, 51), -ENODATA);
+}
+
+TEST(RealFile, SaysWhetherItShouldHaveBeenThere) {
+  Scratch scratch;
+  for (const Os::Open how : {Os::Open::read, Os::Open::write})
+    expect_error(ErrorCode::missing, {"cannot open", "missing"},
+                 [&] { const File file(real_os(), scratch / "missing", how); });
+  const File there(real_os(), scratch / "there", Os::Open::create);
+  expect_error(ErrorCode::io, {"cannot create", "there"},
+               [&] { const File again(real_os(), scratch / "there", Os::Open::create); });
+}
+
+TEST(RealFile, CanBeGivenToItsOwner) {
+  Scratch scratch;
+  File file(real_os(), scratch / "f", Os::Open::create);
+  EXPECT_TRUE(file.try_own(getuid(), getgid()));
+  EXPECT_TRUE(file.try_own(std::nullopt, getgid()));
 }
 
 TEST(RealFile, ReservesRoomAndChangesNothing) {

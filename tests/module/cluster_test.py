@@ -20,14 +20,19 @@ class Client:
     """Follows MOVED and ASK, as every cluster client does."""
 
     def __init__(self, servers):
-        self.connections = {server.port: Connection(port=server.port) for server in servers}
+        self.connections = {}
         self.first = servers[0].port
         self.known = {}
+
+    def connection(self, port):
+        if port not in self.connections:
+            self.connections[port] = Connection(port=port)
+        return self.connections[port]
 
     def ask(self, key, *words):
         port, asking = self.known.get(key, self.first), False
         for _ in range(20):
-            connection = self.connections[port]
+            connection = self.connection(port)
             if asking:
                 connection.ask("ASKING")
             try:
@@ -79,10 +84,10 @@ def view(server):
 
 
 def agree(servers):
-    """All see the same, and no two have one epoch. A slot that moves before this can go back."""
+    """All see the same, and no two masters have one epoch. A slot that moves before this can go back."""
     views = [view(server) for server in servers]
-    return all(one == views[0] for one in views) and \
-        len({epoch for _, epoch, _ in views[0]}) == len(servers)
+    epochs = [epoch for _, epoch, slots in views[0] if slots]
+    return all(one == views[0] for one in views) and len(set(epochs)) == len(epochs)
 
 
 def move_slot(slot, source, target, others, between):

@@ -25,13 +25,15 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(TREE / "tests" / "module"))
 
 import clocks  # noqa: E402
+import cluster  # noqa: E402
 import disk  # noqa: E402
 import files  # noqa: E402
 import replicas  # noqa: E402
 import writers  # noqa: E402
 from worker import COUNTS, work  # noqa: E402
 
-SCENARIOS = {"files": files, "writers": writers, "disk": disk, "replicas": replicas, "clocks": clocks}
+SCENARIOS = {"files": files, "writers": writers, "disk": disk, "replicas": replicas, "cluster": cluster,
+             "clocks": clocks}
 
 
 def arguments():

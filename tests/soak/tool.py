@@ -34,9 +34,9 @@ class Tool:
         return json.loads(self.do("info", "--json", "-q", path))
 
     def absent(self, path, lines):
-        """The lines that the filter has certainly not seen."""
+        """The lines that the filter has certainly not seen. Not with `-q`, which prints no lines."""
         self.run.count("comparisons", len(lines))
-        return self.do("check", "-q", "-v", path, lines=lines, codes=(0, 1)).split("\n")[:-1] if lines else []
+        return self.do("check", "-v", path, lines=lines, codes=(0, 1)).split("\n")[:-1] if lines else []
 
     def found(self, path, lines):
         """How many of the lines the filter has probably seen."""

@@ -16,7 +16,9 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
+#include <iterator>
 #include <span>
 #include <string>
 #include <thread>
@@ -87,6 +89,44 @@ std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
     __builtin_prefetch(word(keys[i]), 1);
   }
   for (std::size_t i = keys.size() - ahead; i < keys.size(); ++i) *word(keys[i]) |= keys[i];
+  return memory.empty() ? 0 : static_cast<std::uint64_t>(memory[0]);
+}
+
+// What a shared insert must do at least: as bare_writes, under the lock of each block's stripe. kWindow 0: one block after
+// the other, as single inserts ask for them.
+template <std::size_t kWindow>
+std::uint64_t locked_writes(std::span<std::byte> memory, Keys keys) {
+  struct alignas(64) Lock {
+    std::atomic<std::uint32_t> held{0};
+  };
+  static Lock locks[4096];
+  __extension__ using uint128 = unsigned __int128;
+  const std::uint64_t blocks = memory.size() / 64;
+  const auto block = [&](std::uint64_t key) {
+    return static_cast<std::uint64_t>((static_cast<uint128>(key) * blocks) >> 64);
+  };
+  const auto ask = [&](std::uint64_t key) {
+    __builtin_prefetch(memory.data() + block(key) * 64, 1);
+    __builtin_prefetch(&locks[block(key) % std::size(locks)], 1);
+  };
+  const auto write = [&](std::uint64_t key) {
+    auto* const word = reinterpret_cast<std::uint64_t*>(memory.data() + block(key) * 64);
+    const std::atomic_ref<std::uint64_t> bits(*word);
+    if (const std::uint64_t old = bits.load(std::memory_order_relaxed); (old & key) != key) {
+      Lock& lock = locks[block(key) % std::size(locks)];
+      while (lock.held.exchange(1, std::memory_order_acquire) != 0)
+        ;
+      bits.store(bits.load(std::memory_order_relaxed) | key, std::memory_order_relaxed);
+      lock.held.store(0, std::memory_order_release);
+    }
+  };
+  const std::size_t ahead = std::min(keys.size(), kWindow);
+  for (std::size_t i = 0; i < ahead; ++i) ask(keys[i]);
+  for (std::size_t i = ahead; i < keys.size(); ++i) {
+    write(keys[i - ahead]);
+    if constexpr (kWindow != 0) ask(keys[i]);
+  }
+  for (std::size_t i = keys.size() - ahead; i < keys.size(); ++i) write(keys[i]);
   return memory.empty() ? 0 : static_cast<std::uint64_t>(memory[0]);
 }
 
@@ -174,6 +214,30 @@ void plain(Report& report, Layout layout, Keys keys, double fpr,
     return memory.subspan(part * i, part);
   };
   if (layout == Layout::blocked) {
+    const auto clear = [&] { filter.clear(); };
+    ways.push_back({"a lock and a store per block, bulk",
+                    [&, keys](unsigned on) {
+                      return on_threads(on, keys, [&](unsigned, Keys part) {
+                        return locked_writes<128>(memory, part);
+                      });
+                    },
+                    clear});
+    ways.push_back({"ConcurrentFilter, insert",
+                    [&, keys](unsigned on) {
+                      return on_threads(on, keys, [&](unsigned, Keys part) {
+                        std::uint64_t fresh = 0;
+                        for (const std::uint64_t key : part) fresh += shared.insert(key);
+                        return fresh;
+                      });
+                    },
+                    clear});
+    ways.push_back({"a lock and a store per block, single",
+                    [&, keys](unsigned on) {
+                      return on_threads(on, keys, [&](unsigned, Keys part) {
+                        return locked_writes<0>(memory, part);
+                      });
+                    },
+                    clear});
     ways.push_back({"the memory alone, writes", [&, keys](unsigned on) {
                       return on_threads(on, keys, [&](unsigned i, Keys part) {
                         return bare_writes(part_of(i, on), part);

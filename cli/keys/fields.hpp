@@ -80,7 +80,11 @@ class Fields {
   [[nodiscard]] std::string_view field(std::size_t number) noexcept {
     const std::size_t skipped = number - 1 - before_;
     before_ = number;
-    if (skipped > static_cast<std::size_t>(stop_ - at_)) return {};  // there are fewer bytes
+    if (skipped > static_cast<std::size_t>(stop_ - at_)) {  // there are fewer bytes
+      at_ = mark_ = next_ = stop_;
+      marks_ = 0;
+      return {};
+    }
     // A run of blanks ends one field and begins the next one: two marks for each.
     const std::size_t marks = delimiter_.blanks() ? 2 * skipped + 1 : skipped;
     if (marks > 0 && !pass(marks)) return {};

@@ -72,6 +72,17 @@ std::uint64_t different(const Keys& keys, unsigned threads) {
   return count;
 }
 
+// std::bad_alloc becomes Error{no_memory}.
+template <class Work>
+void with_memory(Work work) {
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::no_memory,
+                "there is no memory for the keys of a frozen filter; divide the set");
+  }
+}
+
 }  // namespace
 
 FrozenBuilder::FrozenBuilder(double fpr, const Hasher& hasher) : hasher_(hasher), fpr_(fpr) {
@@ -110,13 +121,10 @@ std::vector<detail::BuiltPartition> FrozenBuilder::build_partitions(const Keys& 
 }
 
 std::size_t FrozenBuilder::do_insert(std::span<const Hash128> hashes, bool* answers) {
-  try {
+  with_memory([&] {
     if (keys_ == nullptr) keys_ = std::make_unique<Keys>();
     keys_->add(hashes);
-  } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::no_memory,
-                "there is no memory for the keys of a frozen filter; divide the set");
-  }
+  });
   if (answers != nullptr) std::fill_n(answers, hashes.size(), false);
   return 0;
 }
@@ -130,11 +138,12 @@ void FrozenBuilder::merge(FrozenBuilder&& other) {
   if (keys_ == nullptr)
     keys_ = std::move(other.keys_);
   else
-    keys_->add(other.keys_);
+    with_memory([&] { keys_->add(other.keys_); });
 }
 
 FrozenFilter FrozenBuilder::build(unsigned threads) try {
   if (keys_ == nullptr) keys_ = std::make_unique<Keys>();
+  keys_->sort();
   const Keys& keys = *keys_;
   if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
   const auto plan_for = [&](std::uint64_t count) {

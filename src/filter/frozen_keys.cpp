@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <utility>
 
 #include "plan/frozen_partitions.hpp"
@@ -13,19 +14,59 @@ namespace bloomery {
 
 using detail::kBuckets;
 
+namespace {
+
+// In the longer one, for the elements of both and so many more.
+template <class T>
+void make_room(std::vector<T>& one, std::vector<T>& other, std::size_t more) {
+  std::vector<T>& longer = one.size() < other.size() ? other : one;
+  const std::size_t all = one.size() + other.size() + more;
+  if (longer.capacity() < all) longer.reserve(2 * all);
+}
+
+// The longer one takes the shorter one, so that a chain of these moves each element a few times. The order may change.
+template <class T>
+void append(std::vector<T>& to, std::vector<T>& from) noexcept {
+  if (to.size() < from.size()) to.swap(from);
+  std::ranges::move(from, std::back_inserter(to));
+  from.clear();
+}
+
+}  // namespace
+
 void FrozenBuilder::Keys::add(std::span<const Hash128> hashes) {
-  count_ += hashes.size();
   if (few_.size() + hashes.size() <= std::min<std::uint64_t>(kFew, most_in_memory_)) {
     few_.insert(few_.end(), hashes.begin(), hashes.end());
+    count_ += hashes.size();
     return;
   }
   if (buckets_.empty()) {
     buckets_.resize(kBuckets);
     chunks_.reserve(kBuckets);
   }
+  count_ += hashes.size();
   distribute(few_);
   few_.clear();
   distribute(hashes);
+}
+
+// Few keys are joined with few keys, so that a set of many small builders is not a long list.
+void FrozenBuilder::Keys::add(std::unique_ptr<Keys>& other) {
+  const std::size_t few = other->few_.size();
+  const bool fits = few_.size() + few <= std::min<std::uint64_t>(kFew, most_in_memory_);
+  if (fits) make_room(few_, other->few_, 0);
+  make_room(others_, other->others_, 1);
+  // Nothing below throws.
+  if (fits) {
+    append(few_, other->few_);
+    count_ += few;
+    other->count_ -= few;
+  }
+  append(others_, other->others_);
+  if (other->few_.empty() && other->buckets_.empty())
+    other.reset();
+  else
+    others_.push_back(std::move(other));
 }
 
 void FrozenBuilder::Keys::distribute(std::span<const Hash128> hashes) {
@@ -96,13 +137,22 @@ std::uint64_t FrozenBuilder::Keys::count() const noexcept {
   return count;
 }
 
+void FrozenBuilder::Keys::sort() noexcept {
+  for (const auto& other : others_) other->sort();
+  std::ranges::sort(few_, {}, [](const Hash128& hash) { return hash.high; });
+}
+
+std::span<const Hash128> FrozenBuilder::Keys::few_in(std::uint32_t first,
+                                                     std::uint32_t end) const noexcept {
+  const auto bucket = [](const Hash128& hash) { return detail::bucket_of(hash.high); };
+  return {std::ranges::lower_bound(few_, first, {}, bucket),
+          std::ranges::lower_bound(few_, end, {}, bucket)};
+}
+
 std::uint64_t FrozenBuilder::Keys::count(std::uint32_t first, std::uint32_t end) const noexcept {
   std::uint64_t count = 0;
   for (const auto& other : others_) count += other->count(first, end);
-  for (const Hash128 hash : few_) {
-    const std::uint32_t bucket = detail::bucket_of(hash.high);
-    count += bucket >= first && bucket < end ? 1 : 0;
-  }
+  count += few_in(first, end).size();
   if (buckets_.empty()) return count;
   for (std::uint32_t bucket = first; bucket < end; ++bucket) count += buckets_[bucket].keys;
   for (const Run& run : runs_) count += (run[end] - run[first]) / sizeof(std::uint64_t);
@@ -112,9 +162,7 @@ std::uint64_t FrozenBuilder::Keys::count(std::uint32_t first, std::uint32_t end)
 std::uint64_t* FrozenBuilder::Keys::copy(std::uint32_t first, std::uint32_t end,
                                          std::uint64_t* to) const {
   for (const auto& other : others_) to = other->copy(first, end, to);
-  for (const Hash128 hash : few_)
-    if (const std::uint32_t bucket = detail::bucket_of(hash.high); bucket >= first && bucket < end)
-      *to++ = hash.low;
+  for (const Hash128 hash : few_in(first, end)) *to++ = hash.low;
   if (buckets_.empty()) return to;
   for (std::uint32_t bucket = first; bucket < end; ++bucket) to = copy(buckets_[bucket], to);
   for (const Run& run : runs_) {

@@ -7,6 +7,7 @@
 
 #include <bloomery/frozen_filter.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -39,17 +40,21 @@ class FrozenBuilder::Keys {
     spool_ = std::move(spool);
     most_in_memory_ = most_in_memory;
   }
-  [[nodiscard]] bool is_spooled() const noexcept { return !runs_.empty(); }
+  [[nodiscard]] bool is_spooled() const noexcept {
+    return !runs_.empty() || std::ranges::any_of(others_, &Keys::is_spooled);
+  }
 
   // If it throws, some of the keys have been added, perhaps twice.
   void add(std::span<const Hash128> hashes);
 
   // Takes the keys of `other`. If it throws, both are unchanged.
-  void add(std::unique_ptr<Keys>& other) { others_.push_back(std::move(other)); }
+  void add(std::unique_ptr<Keys>& other);
 
   // The number of keys so far, repeats included. It is never less than the number of different keys.
   [[nodiscard]] std::uint64_t count() const noexcept;
 
+  // Sorts the keys for the two calls below. Call it after the last add().
+  void sort() noexcept;
   // The number of keys in the buckets [first, end), and a copy of them to `to`, which has room for them; copy()
   // returns where the copy ends. Any number of threads may call both at once. Error{io}: the spool cannot be read.
   [[nodiscard]] std::uint64_t count(std::uint32_t first, std::uint32_t end) const noexcept;
@@ -71,13 +76,15 @@ class FrozenBuilder::Keys {
   using Run =
       std::vector<std::uint64_t>;  // the byte of the spool at which each bucket begins, and the end
 
+  [[nodiscard]] std::span<const Hash128> few_in(std::uint32_t first,
+                                                std::uint32_t end) const noexcept;
   void distribute(std::span<const Hash128> hashes);
   void spill() noexcept;
   // Returns where the copied keys end.
   std::uint64_t* copy(const Bucket& bucket, std::uint64_t* to) const noexcept;
 
-  std::uint64_t count_ = 0;  // without those of others_
-  std::vector<std::unique_ptr<Keys>> others_;
+  std::uint64_t count_ = 0;                    // without those of others_
+  std::vector<std::unique_ptr<Keys>> others_;  // none has others of its own
   std::vector<Hash128> few_;
   std::vector<Bucket> buckets_;  // empty while there are few keys
   std::vector<std::unique_ptr<Chunk>> chunks_;

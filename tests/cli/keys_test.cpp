@@ -62,6 +62,24 @@ TEST(Keys, Fields) {
   EXPECT_EQ(field_of("  ", 1, ' ', true), "");
 }
 
+// A later field is counted from the one before it, also if the line ends before either.
+TEST(Keys, FieldsBeyondTheEnd) {
+  for (const bool blanks : {false, true})
+    for (const std::string line : {"", "b", "ab", "a b", "abc d e f g"})
+      for (std::size_t first = 1; first < 80; ++first)
+        for (const std::size_t step : {1, 2, 5, 64, 70}) {
+          const std::vector<std::string> wanted = plain_fields(line, ' ', blanks);
+          const auto at = [&](std::size_t number) {
+            return number <= wanted.size() ? wanted[number - 1] : "";
+          };
+          const Delimiter delimiter(' ', blanks);
+          Fields fields(line, line.data() + line.size(), delimiter);
+          ASSERT_EQ(fields.field(first), at(first)) << "'" << line << "' " << first;
+          ASSERT_EQ(fields.field(first + step), at(first + step)) << "'" << line << "' " << first;
+          ASSERT_EQ(fields.field(first + 2 * step), at(first + 2 * step)) << "'" << line << "'";
+        }
+}
+
 TEST(Keys, FieldsAtEveryPlace) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 20'000; ++round) {

@@ -362,6 +362,27 @@ TEST(FrozenBuilder, TakesTheKeysOfOthers) {
   EXPECT_EQ(other.inserted(), 1U);
 }
 
+// Each takes all that were merged before it, or gives itself to them: 200,000 calls deep, that would be the end of the
+// stack. With repeats, all keys are counted bucket by bucket.
+TEST(FrozenBuilder, TakesTheKeysOfVeryManyOthers) {
+  const std::uint64_t builders = test::hurried() ? 80'000 : 200'000, different = builders / 4 * 3;
+  FrozenBuilder all(0.01);
+  for (std::uint64_t i = 0; i < builders; ++i) {
+    FrozenBuilder one(0.01);
+    one.insert(i % different);
+    if (i % 3 == 0) {
+      all.merge(std::move(one));
+    } else {
+      one.merge(std::move(all));
+      all = std::move(one);
+    }
+  }
+  EXPECT_EQ(all.inserted(), builders);
+  const FrozenFilter filter = all.build();
+  EXPECT_EQ(filter.keys(), different);
+  EXPECT_EQ(digest(filter), digest(built(keys_from(0, different), 0.01)));
+}
+
 TEST(FrozenBuilder, BeginsAnewAfterBuilding) {
   FrozenBuilder builder(0.001);
   builder.insert_many(keys_from(0, 100'000));

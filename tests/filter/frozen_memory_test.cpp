@@ -122,6 +122,37 @@ TEST(FrozenMemory, ThatIsLackingLosesNoKey) {
   EXPECT_GE(refusals, 5U);
 }
 
+TEST(FrozenMemory, ThatIsLackingForAMergeLeavesBothAsTheyWere) {
+  std::size_t errors = 0;
+  for (const std::uint64_t size : {std::uint64_t{100}, std::uint64_t{70'000}})
+    for (const long after : {0L, 1L, 2L}) {
+      FrozenBuilder one(0.01), other(0.01);
+      for (std::uint64_t key = 0; key < size; ++key) {
+        one.insert(key);
+        other.insert(size + key);
+      }
+      fail_from = 1;
+      fail_after = after;
+      try {
+        one.merge(std::move(other));
+        fail_after = -1;
+      } catch (const Error& error) {
+        fail_after = -1;
+        EXPECT_EQ(error.code(), ErrorCode::no_memory);
+        EXPECT_EQ(one.inserted(), size);
+        EXPECT_EQ(other.inserted(), size);
+        ++errors;
+        one.merge(std::move(other));
+      }
+      std::vector<std::uint64_t> keys(2 * size);
+      std::iota(keys.begin(), keys.end(), std::uint64_t{0});
+      const FrozenFilter filter = one.build();
+      EXPECT_EQ(filter.keys(), 2 * size);
+      EXPECT_EQ(filter.may_contain_many(keys), 2 * size);
+    }
+  EXPECT_GE(errors, 2U);
+}
+
 TEST(FrozenMemory, ThatIsLackingAtTheEndIsAnError) {
   std::vector<std::uint64_t> keys(kKeys);
   for (std::uint64_t i = 0; i < kKeys; ++i) keys[i] = i;

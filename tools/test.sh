@@ -160,7 +160,9 @@ try() {
   line=$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of' "$log") ||
     line="0% tests passed, 1 tests failed out of 1"
   [[ $line =~ ([0-9]+)\ tests\ failed\ out\ of\ ([0-9]+) ]]
-  failures=$((failures + BASH_REMATCH[1])) tests=$((tests + BASH_REMATCH[2]))
+  local failed=${BASH_REMATCH[1]}
+  [[ $status == 0 || $failed != 0 ]] || failed=1  # ctest itself failed
+  failures=$((failures + failed)) tests=$((tests + BASH_REMATCH[2]))
   [[ $status == 0 ]] || show_failures "$log"
   note "$name" $((SECONDS - start)) "$line"
 }

@@ -17,9 +17,8 @@ build_wasm() {
 }
 
 build_page() {
-  page_is_new && return
-  build_wasm && fetch_packages web && (cd web && node_modules/.bin/vite build --logLevel warn) &&
-    touch "$page" && size_is_small
+  page_is_new || { build_wasm && fetch_packages web && (cd web && node_modules/.bin/vite build --logLevel warn) &&
+    touch "$page"; } && size_is_small
 }
 
 size_is_small() {

@@ -45,6 +45,7 @@ ctest() {
   fi
   echo "ctest $*${BLOOMERY_NIGHTLY:+ by night}${BLOOMERY_REDIS_SERVER:+ on $BLOOMERY_REDIS_SERVER}" >>asked
   [[ -n $broken && $* == *"build/$broken "* ]] || { echo "100% tests passed, 0 tests failed out of 7"; return 0; }
+  [[ $broken != without-redis ]] || { echo "100% tests passed, 0 tests failed out of 7"; return 1; }
   echo "71% tests passed, 2 tests failed out of 7"
   return 8
 }
@@ -128,6 +129,8 @@ broken=tsan
 tier 1 "96% tests passed, 2 tests failed out of 65" --nightly
 broken=aarch64
 tier 1 "96% tests passed, 2 tests failed out of 65" --nightly
+broken=without-redis  # where ctest itself fails after the tests
+tier 1 "98% tests passed, 1 tests failed out of 65" --nightly
 broken=
 sysroot() { [[ $1 != s390x ]]; }
 tier 1 "98% tests passed, 1 tests failed out of 65" --nightly

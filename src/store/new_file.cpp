@@ -135,12 +135,23 @@ File lock_replaced(Os& os, const std::string& path, bool replace) {
   return lock_for_replacing(os, path);
 }
 
+// Nothing was at the path, or what was there is gone.
+Error NewFile::came_meanwhile() const {
+  Os::Stat there;
+  const int found = uninterrupted([&] { return os_.stat_path(path_.c_str(), there); });
+  if (found == -ENOENT)
+    return {ErrorCode::io,
+            path_ + ": is a link to a file that does not exist; remove the link, or make the file"};
+  return {ErrorCode::exists,
+          path_ + ": another file got this name meanwhile, and is left as it is; try again"};
+}
+
 void NewFile::name() {
   const int result =
       is_at_temporary()
           ? uninterrupted([&] { return os_.rename_new(temporary_.c_str(), path_.c_str()); })
           : -ENOENT;
-  if (result == -EEXIST) throw exists_error(path_);
+  if (result == -EEXIST) throw came_meanwhile();
   if (result < 0) throw os_error(-result, path_, "create");
   named_ = true;
 }

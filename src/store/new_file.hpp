@@ -45,6 +45,7 @@ class NewFile {
 
  private:
   void name();  // if nothing is at the path
+  [[nodiscard]] Error came_meanwhile() const;
   // Whether the temporary name still belongs to this file: after a rename of the directory it may belong to the file
   // of another writer.
   [[nodiscard]] bool is_at_temporary() const noexcept;

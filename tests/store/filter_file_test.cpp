@@ -2,6 +2,7 @@
 #include <bloomery/bloomery.hpp>
 
 #include "store/scratch.hpp"
+#include "support/expect_error.hpp"
 
 #include <cmath>
 #include <limits>
@@ -220,6 +221,17 @@ TEST_P(EveryFile, FollowsALinkAndKeepsItsPermissions) {
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_TRUE(FilterFile::open(path_).may_contain(1));
   EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0640));
+}
+
+TEST_P(EveryFile, ALinkThatLeadsNowhereIsNamed) {
+  std::filesystem::create_symlink(scratch_ / "nothing", path_);
+  for (const bool replace : {false, true})
+    expect_error(ErrorCode::io, {"is a link to a file that does not exist", "remove the link"},
+                 [&] {
+                   (void)FilterFile::create(path_, plan_of(layout()),
+                                            {.durability = durability(), .replace = replace});
+                 });
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
 }
 
 std::size_t open_descriptors() {

@@ -55,9 +55,11 @@ std::optional<Made> as_existing(const Options& options) {
     // A filter that cannot be read can be rebuilt if the flags give its size.
     const bool sized = options.spec.capacity && (options.spec.fpr || options.spec.bits);
     if (!sized && !(options.spec.bits && options.spec.fpr) &&
-        !(options.spec.window && options.spec.fpr))
+        !(options.spec.window && options.spec.fpr)) {
+      if (error.code() == ErrorCode::io) throw;  // a size does not help
       throw Error(error.code(),
                   fmt::format("{}; or say with -n and -p what to build", error.what()));
+    }
     return std::nullopt;
   }
   if (!there->plan() || there->hasher() == nullptr) {

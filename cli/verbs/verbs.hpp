@@ -48,8 +48,9 @@ auto naming_force(const std::string& path, bool forced, Work work) -> decltype(w
     return work();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::exists || forced) throw;
-    throw Error(ErrorCode::exists,
-                fmt::format("{} exists; name another, or replace it with --force", path));
+    throw Error(
+        ErrorCode::exists,
+        fmt::format("{} exists; name another, or replace it with --force if it is a filter", path));
   }
 }
 

@@ -112,13 +112,12 @@ std::uint64_t locked_writes(std::span<std::byte> memory, Keys keys) {
   const auto write = [&](std::uint64_t key) {
     auto* const word = reinterpret_cast<std::uint64_t*>(memory.data() + block(key) * 64);
     const std::atomic_ref<std::uint64_t> bits(*word);
-    if (const std::uint64_t old = bits.load(std::memory_order_relaxed); (old & key) != key) {
-      Lock& lock = locks[block(key) % std::size(locks)];
-      while (lock.held.exchange(1, std::memory_order_acquire) != 0)
-        ;
-      bits.store(bits.load(std::memory_order_relaxed) | key, std::memory_order_relaxed);
-      lock.held.store(0, std::memory_order_release);
-    }
+    Lock& lock = locks[block(key) % std::size(locks)];
+    (void)bits.load(std::memory_order_relaxed);  // whether the key is there already
+    while (lock.held.exchange(1, std::memory_order_acquire) != 0)
+      ;
+    bits.store(bits.load(std::memory_order_relaxed) | key, std::memory_order_relaxed);
+    lock.held.store(0, std::memory_order_release);
   };
   const std::size_t ahead = std::min(keys.size(), kWindow);
   for (std::size_t i = 0; i < ahead; ++i) ask(keys[i]);

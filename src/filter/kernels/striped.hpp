@@ -31,6 +31,16 @@ struct StripedKeys : WholeBlocks<L, Set, RelaxedBlock<typename Set::Block>> {
                                                  const WordMasks& masks) noexcept {
     if (Block::test(block, low, masks)) return false;
     Stripe& stripe = stripe_of(block);
+    if (!stripe.try_lock()) [[unlikely]]
+      return insert_waiting(block, low, masks);
+    const bool fresh = Block::set(block, low, masks);
+    stripe.unlock();
+    return fresh;
+  }
+  // Apart, so that an insert that need not wait saves no registers: its locked instruction would wait for their stores.
+  [[gnu::noinline]] static bool insert_waiting(std::uint32_t* block, std::uint64_t low,
+                                               const WordMasks& masks) noexcept {
+    Stripe& stripe = stripe_of(block);
     stripe.lock();
     const bool fresh = Block::set(block, low, masks);
     stripe.unlock();

@@ -72,52 +72,39 @@ std::uint64_t on_threads(unsigned threads, Keys keys, Work work) {
   return sum;
 }
 
-// Like bare_loop, with a store.
+// Like bare_loop, with a store. Each block is asked for kWindow keys ahead; 0: not before it is written, as by single
+// inserts. kLocked: under the lock of the block's stripe, which is the least that a shared insert must do.
+template <std::size_t kWindow, bool kLocked>
 std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
-  constexpr std::size_t kWindow = 128;
-  __extension__ using uint128 = unsigned __int128;
-  const std::uint64_t blocks = memory.size() / 64;
-  const auto word = [&](std::uint64_t key) {
-    return reinterpret_cast<std::uint64_t*>(
-        memory.data() +
-        static_cast<std::uint64_t>((static_cast<uint128>(key) * blocks) >> 64) * 64);
-  };
-  const std::size_t ahead = std::min(keys.size(), kWindow);
-  for (std::size_t i = 0; i < ahead; ++i) __builtin_prefetch(word(keys[i]), 1);
-  for (std::size_t i = ahead; i < keys.size(); ++i) {
-    *word(keys[i - ahead]) |= keys[i];
-    __builtin_prefetch(word(keys[i]), 1);
-  }
-  for (std::size_t i = keys.size() - ahead; i < keys.size(); ++i) *word(keys[i]) |= keys[i];
-  return memory.empty() ? 0 : static_cast<std::uint64_t>(memory[0]);
-}
-
-// What a shared insert must do at least: as bare_writes, under the lock of each block's stripe. kWindow 0: one block after
-// the other, as single inserts ask for them.
-template <std::size_t kWindow>
-std::uint64_t locked_writes(std::span<std::byte> memory, Keys keys) {
   struct alignas(64) Lock {
     std::atomic<std::uint32_t> held{0};
   };
   static Lock locks[4096];
   __extension__ using uint128 = unsigned __int128;
   const std::uint64_t blocks = memory.size() / 64;
-  const auto block = [&](std::uint64_t key) {
+  const auto block_of = [&](std::uint64_t key) {
     return static_cast<std::uint64_t>((static_cast<uint128>(key) * blocks) >> 64);
   };
   const auto ask = [&](std::uint64_t key) {
-    __builtin_prefetch(memory.data() + block(key) * 64, 1);
-    __builtin_prefetch(&locks[block(key) % std::size(locks)], 1);
+    __builtin_prefetch(memory.data() + block_of(key) * 64, 1);
+    if constexpr (kLocked) __builtin_prefetch(&locks[block_of(key) % std::size(locks)], 1);
   };
   const auto write = [&](std::uint64_t key) {
-    auto* const word = reinterpret_cast<std::uint64_t*>(memory.data() + block(key) * 64);
-    const std::atomic_ref<std::uint64_t> bits(*word);
-    Lock& lock = locks[block(key) % std::size(locks)];
-    (void)bits.load(std::memory_order_relaxed);  // whether the key is there already
-    while (lock.held.exchange(1, std::memory_order_acquire) != 0)
-      ;
-    bits.store(bits.load(std::memory_order_relaxed) | key, std::memory_order_relaxed);
-    lock.held.store(0, std::memory_order_release);
+    const std::uint64_t block = block_of(key);
+    const std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(memory.data() + block * 64));
+    const auto set = [&] {
+      word.store(word.load(std::memory_order_relaxed) | key, std::memory_order_relaxed);
+    };
+    if constexpr (kLocked) {
+      (void)word.load(std::memory_order_relaxed);  // whether the key is there already
+      Lock& lock = locks[block % std::size(locks)];
+      while (lock.held.exchange(1, std::memory_order_acquire) != 0)
+        ;
+      set();
+      lock.held.store(0, std::memory_order_release);
+    } else {
+      set();
+    }
   };
   const std::size_t ahead = std::min(keys.size(), kWindow);
   for (std::size_t i = 0; i < ahead; ++i) ask(keys[i]);
@@ -217,7 +204,7 @@ void plain(Report& report, Layout layout, Keys keys, double fpr,
     ways.push_back({"a lock and a store per block, bulk",
                     [&, keys](unsigned on) {
                       return on_threads(on, keys, [&](unsigned, Keys part) {
-                        return locked_writes<128>(memory, part);
+                        return bare_writes<128, true>(memory, part);
                       });
                     },
                     clear});
@@ -233,13 +220,13 @@ void plain(Report& report, Layout layout, Keys keys, double fpr,
     ways.push_back({"a lock and a store per block, single",
                     [&, keys](unsigned on) {
                       return on_threads(on, keys, [&](unsigned, Keys part) {
-                        return locked_writes<0>(memory, part);
+                        return bare_writes<0, true>(memory, part);
                       });
                     },
                     clear});
     ways.push_back({"the memory alone, writes", [&, keys](unsigned on) {
                       return on_threads(on, keys, [&](unsigned i, Keys part) {
-                        return bare_writes(part_of(i, on), part);
+                        return bare_writes<128, false>(part_of(i, on), part);
                       });
                     }});
     ways.push_back({"the memory alone, reads", [&, keys](unsigned on) {

@@ -65,7 +65,7 @@ class Delimiter {
 
 class Fields {
  public:
-  // Reads up to `readable`, which is at or after the line's end.
+  // Reads up to `readable`, which is at or after the line's end. The line and the delimiter must outlive it.
   Fields(std::string_view line, const char* readable, const Delimiter& delimiter) noexcept
       : stop_(line.data() + line.size()),
         readable_(readable),

@@ -110,8 +110,9 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   // Creates an empty filter and opens it for writing. The file appears complete, or not at all.
   // Error{invalid_argument | too_large}: no filter can have that plan. {exists}, unless replace.
   // {not_a_filter}: the path has another kind of file, which is never replaced. {missing}: the directory
-  // does not exist. {locked}: another writer has the file open. After an Error the path still has its old
-  // file, unless the device refused to store the new file's name durably; then the path has the new file.
+  // does not exist. {locked}: another writer has the file open. {io}: the path is a link that leads nowhere, or
+  // the system refuses. After an Error the path still has its old file, unless the device refused to store the new
+  // file's name durably; then the path has the new file.
   static FilterFile create(const std::string& path, const FilterPlan& plan,
                            const CreateOptions& options = {});
 

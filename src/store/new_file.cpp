@@ -135,11 +135,13 @@ File lock_replaced(Os& os, const std::string& path, bool replace) {
   return lock_for_replacing(os, path);
 }
 
-// Nothing was at the path, or what was there is gone.
+// When the writer began, the path had no file, or one that is gone by now.
 Error NewFile::came_meanwhile() const {
   Os::Stat there;
-  const int found = uninterrupted([&] { return os_.stat_path(path_.c_str(), there); });
-  if (found == -ENOENT)
+  const auto is_there = [&](auto look) {
+    return uninterrupted([&] { return (os_.*look)(path_.c_str(), there); }) == 0;
+  };
+  if (is_there(&Os::stat_link) && !is_there(&Os::stat_path))
     return {ErrorCode::io,
             path_ + ": is a link to a file that does not exist; remove the link, or make the file"};
   return {ErrorCode::exists,

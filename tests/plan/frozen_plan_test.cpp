@@ -1,5 +1,5 @@
 // Plans of frozen filters: the cells of a partition, which buckets it has, and the rate and the bytes of the whole.
-#include <bloomery/frozen_plan.hpp>
+#include <bloomery/frozen_filter.hpp>
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,8 @@
 #include <string>
 
 #include "plan/frozen_partitions.hpp"
+#include "support/expect_error.hpp"
+#include "support/frozen.hpp"
 
 namespace bloomery {
 namespace {
@@ -16,6 +18,8 @@ using detail::first_bucket;
 using detail::kBuckets;
 using detail::partition_geometry;
 using detail::PartitionGeometry;
+using test::built;
+using test::integers_from;
 
 // With the sizes of these tables three of four random seeds succeed, which took hours to measure; an edit that only looks
 // like a tidy one would cost builds their speed.
@@ -65,6 +69,34 @@ TEST(FrozenPlan, APartitionBeginsWithTheFirstBucketThatLeadsToIt) {
       ASSERT_GT(first_bucket(partition + 1, partitions), bucket) << partitions;
     }
   }
+}
+
+TEST(FrozenPlan, TakesTheBitsThatAreStated) {
+  EXPECT_LE(frozen_plan(100'000'000, 0.01).array.bits_per_key(), 7.5);
+  EXPECT_LE(frozen_plan(100'000'000, 0.004).array.bits_per_key(), 8.9);
+  EXPECT_LE(frozen_plan(100'000'000, 0.001).array.bits_per_key(), 11.1);
+  EXPECT_LE(frozen_plan(100'000'000, 1e-6).array.bits_per_key(), 22.2);
+  // What is built is what was planned, as long as few partitions are tried twice.
+  const FrozenFilter filter = built(integers_from(0, 1'000'000), 0.01);
+  EXPECT_NEAR(filter.plan().array.bits_per_key(), frozen_plan(1'000'000, 0.01).array.bits_per_key(),
+              0.1);
+}
+
+TEST(FrozenPlan, RefusesWhatCannotBe) {
+  test::expect_error(ErrorCode::invalid_argument, {"0"}, [&] { (void)frozen_plan(0, 0.01); });
+  test::expect_error(ErrorCode::too_large, {"2^35"},
+                     [&] { (void)frozen_plan(kMaxFrozenKeys + 1, 0.01); });
+  for (const double fpr : {0.0, -1.0, 0.51, 1.0, 1e-10, std::nan("")})
+    test::expect_error(ErrorCode::invalid_argument, {"between"},
+                       [&] { (void)frozen_plan(10, fpr); });
+  test::expect_error(ErrorCode::invalid_argument, {"between"}, [&] { FrozenBuilder(0.0); });
+  FrozenPlan lie = frozen_plan(1'000, 0.5);
+  lie.array.fpr = 1e-9;
+  test::expect_error(ErrorCode::invalid_argument, {"bits"}, [&] { validate(lie); });
+  for (const double fpr : {0.5, 0.01, 1e-9})
+    for (const std::uint64_t keys :
+         {std::uint64_t{1}, std::uint64_t{1'000}, std::uint64_t{1} << 34})
+      validate(frozen_plan(keys, fpr));
 }
 
 // The share of the keys that meet fingerprints of one bit less.

@@ -33,15 +33,18 @@ struct StripedKeys : WholeBlocks<L, Set, RelaxedBlock<typename Set::Block>> {
     Stripe& stripe = stripe_of(block);
     if (!stripe.try_lock()) [[unlikely]]
       return insert_waiting(block, low, masks);
-    const bool fresh = Block::set(block, low, masks);
-    stripe.unlock();
-    return fresh;
+    return set_and_unlock(stripe, block, low, masks);
   }
   // Apart, so that an insert that need not wait saves no registers: its locked instruction would wait for their stores.
   [[gnu::noinline]] static bool insert_waiting(std::uint32_t* block, std::uint64_t low,
                                                const WordMasks& masks) noexcept {
     Stripe& stripe = stripe_of(block);
     stripe.lock();
+    return set_and_unlock(stripe, block, low, masks);
+  }
+  [[gnu::always_inline]] static bool set_and_unlock(Stripe& stripe, std::uint32_t* block,
+                                                    std::uint64_t low,
+                                                    const WordMasks& masks) noexcept {
     const bool fresh = Block::set(block, low, masks);
     stripe.unlock();
     return fresh;

@@ -1,0 +1,108 @@
+// Builders of frozen filters: any hashes, builders that are merged, and what a builder is after building.
+#include <bloomery/frozen_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "support/effort.hpp"
+#include "support/expect_error.hpp"
+#include "support/frozen.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::built;
+using test::digest;
+using test::integers_from;
+
+// The lower half of a hash counts once in a partition, so that for crafted hashes the number of keys depends on the
+// partitions, which depend on the number of keys: at 1 %, 39,997 keys have four partitions, and 40,797 one.
+TEST(FrozenBuilder, EndsWhateverTheHashes) {
+  const auto hashes_of_set = [] {
+    std::mt19937_64 random(7);
+    std::vector<Hash128> hashes;
+    for (int i = 0; i < 39'800; ++i) hashes.push_back({.high = random(), .low = random()});
+    for (std::uint64_t i = 0; i < 150; ++i)
+      for (std::uint64_t quarter = 0; quarter < 4; ++quarter)
+        hashes.push_back({.high = quarter << 62, .low = i});
+    return hashes;
+  };
+  std::vector<Hash128> hashes = hashes_of_set();
+  FrozenBuilder builder(0.01);
+  builder.insert_hashes(hashes);
+  const FrozenFilter once = builder.build();
+  EXPECT_EQ(once.may_contain_hashes(hashes), hashes.size());
+  for (const std::size_t more : {std::size_t{1}, std::size_t{5'000}, hashes.size()}) {
+    builder.insert_hashes(hashes);
+    builder.insert_hashes(std::span(hashes).first(more));
+    EXPECT_EQ(digest(builder.build(2)), digest(once)) << more;
+  }
+}
+
+// Threads have a builder each; what they collected is one set, whoever had which key, and however few.
+TEST(FrozenBuilder, TakesTheKeysOfOthers) {
+  for (const std::size_t size : {10UL, 200'000UL}) {
+    const auto keys = integers_from(0, size);
+    const std::uint64_t expected = digest(built(keys, 0.01));
+    for (const std::size_t at : {std::size_t{0}, size / 3, size}) {
+      FrozenBuilder first(0.01), second(0.01), third(0.5);
+      first.insert_many(std::span(keys).first(at));
+      second.insert_many(std::span(keys).subspan(at / 2));  // some are in both
+      third.insert(keys.front());
+      second.merge(std::move(third));
+      first.merge(std::move(second));
+      first.merge(std::move(first));
+      first.insert(keys.back());
+      EXPECT_EQ(first.inserted(), at + (size - at / 2) + 2);
+      EXPECT_EQ(second.inserted(), 0U);
+      EXPECT_EQ(digest(first.build(2)), expected) << size << " keys, " << at;
+      second.insert(keys.front());
+      EXPECT_EQ(second.build().keys(), 1U);
+    }
+  }
+  FrozenBuilder builder(0.01), other(0.01, Hasher(HashFamily::xxh3, {.low = 5}));
+  other.insert(1);
+  test::expect_error(ErrorCode::mismatch, {"hasher"}, [&] { builder.merge(std::move(other)); });
+  EXPECT_EQ(other.inserted(), 1U);
+}
+
+// Each takes all that were merged before it, or gives itself to them: 200,000 calls deep, that would be the end of the
+// stack. With repeats, all keys are counted bucket by bucket.
+TEST(FrozenBuilder, TakesTheKeysOfVeryManyOthers) {
+  const std::uint64_t builders = test::hurried() ? 80'000 : 200'000, different = builders / 4 * 3;
+  FrozenBuilder all(0.01);
+  for (std::uint64_t i = 0; i < builders; ++i) {
+    FrozenBuilder one(0.01);
+    one.insert(i % different);
+    if (i % 3 == 0) {
+      all.merge(std::move(one));
+    } else {
+      one.merge(std::move(all));
+      all = std::move(one);
+    }
+  }
+  EXPECT_EQ(all.inserted(), builders);
+  const FrozenFilter filter = all.build();
+  EXPECT_EQ(filter.keys(), different);
+  EXPECT_EQ(digest(filter), digest(built(integers_from(0, different), 0.01)));
+}
+
+TEST(FrozenBuilder, BeginsAnewAfterBuilding) {
+  FrozenBuilder builder(0.001);
+  builder.insert_many(integers_from(0, 100'000));
+  EXPECT_EQ(builder.inserted(), 100'000U);
+  (void)builder.build();
+  EXPECT_EQ(builder.inserted(), 0U);
+  builder.insert("one");
+  const FrozenFilter filter = builder.build();
+  EXPECT_EQ(filter.keys(), 1U);
+  EXPECT_TRUE(filter.may_contain("one"));
+  EXPECT_FALSE(filter.may_contain("two"));
+}
+
+}  // namespace
+}  // namespace bloomery

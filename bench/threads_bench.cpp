@@ -73,8 +73,10 @@ std::uint64_t on_threads(unsigned threads, Keys keys, Work work) {
 }
 
 // Like bare_loop, with a store. Each block is asked for kWindow keys ahead; 0: not before it is written, as by single
-// inserts. kLocked: under the lock of the block's stripe, which is the least that a shared insert must do.
-template <std::size_t kWindow, bool kLocked>
+// inserts. kLocked: under the lock of the block's stripe, which is the least that a shared insert must do. kNoOps: so many
+// instructions without an effect per key. They show what bounds single inserts: a core works on as many keys at once as
+// have room in its reorder buffer.
+template <std::size_t kWindow, bool kLocked, int kNoOps = 0>
 std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
   struct alignas(64) Lock {
     std::atomic<std::uint32_t> held{0};
@@ -92,6 +94,7 @@ std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
   const auto write = [&](std::uint64_t key) {
     const std::uint64_t block = block_of(key);
     const std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(memory.data() + block * 64));
+    if constexpr (kNoOps != 0) asm volatile(".rept %c0\n\tnop\n\t.endr" : : "i"(kNoOps));
     const auto set = [&] {
       word.store(word.load(std::memory_order_relaxed) | key, std::memory_order_relaxed);
     };
@@ -221,6 +224,13 @@ void plain(Report& report, Layout layout, Keys keys, double fpr,
                     [&, keys](unsigned on) {
                       return on_threads(on, keys, [&](unsigned, Keys part) {
                         return bare_writes<0, true>(memory, part);
+                      });
+                    },
+                    clear});
+    ways.push_back({"the same with 50 more instructions",
+                    [&, keys](unsigned on) {
+                      return on_threads(on, keys, [&](unsigned, Keys part) {
+                        return bare_writes<0, true, 50>(memory, part);
                       });
                     },
                     clear});

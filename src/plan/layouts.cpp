@@ -75,13 +75,12 @@ void detail::check_layout(Layout layout) {
 
 void detail::check_hashes(Layout layout, std::uint32_t hashes) {
   check_layout(layout);
-  if (hashes == 0 || hashes > max_hashes(layout))
-    refuse(Field::hashes, counted(hashes, "hash") + " are out of range; layout " +
-                              std::string(to_string(layout)) + " takes 1 to " +
-                              std::to_string(max_hashes(layout)));
-  if (hashes % detail::key_blocks(layout) != 0)
-    refuse(Field::hashes, "layout " + std::string(to_string(layout)) +
-                              " takes an even number of hashes, not " + std::to_string(hashes));
+  if (hashes != 0 && hashes <= max_hashes(layout) && hashes % key_blocks(layout) == 0) return;
+  const std::string most = std::to_string(max_hashes(layout));
+  refuse(Field::hashes, "layout " + std::string(to_string(layout)) + " takes " +
+                            (key_blocks(layout) == 1 ? "1 to " + most + " hashes"
+                                                     : "an even number of hashes, 2 to " + most) +
+                            ", not " + grouped(hashes));
 }
 
 void detail::check_capacity(std::uint64_t capacity) {
@@ -92,8 +91,7 @@ void detail::check_capacity(std::uint64_t capacity) {
 }
 
 void detail::check_fpr(double fpr) {
-  if (!(fpr >= kMinFpr && fpr <= kMaxFpr))
-    refuse(Field::fpr, fpr_of(fpr) + " is out of range; give one from 1e-15 to 0.5");
+  if (!(fpr >= kMinFpr && fpr <= kMaxFpr)) refuse_fpr(fpr, ";", number(kMinFpr));
 }
 
 void validate(const Plan& plan) {

@@ -59,10 +59,22 @@ void refuse(PlanField field, const std::string& text) {
   refuse(ErrorCode::invalid_argument, field, text);
 }
 
-std::string number(double value) {
+void refuse_fpr(double fpr, const std::string& then, const std::string& least) {
+  const int digits = digits_apart(fpr, fpr > kMaxFpr ? kMaxFpr : std::stod(least));
+  refuse(PlanField::fpr, fpr_of(fpr, digits) + " is out of range" + then + " give one from " +
+                             least + " to " + number(kMaxFpr));
+}
+
+std::string number(double value, int digits) {
   std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.4g", value);
+  std::snprintf(text.data(), text.size(), "%.*g", digits, value);
   return text.data();
+}
+
+int digits_apart(double a, double b) {
+  int digits = 4;
+  while (digits < 17 && number(a, digits) == number(b, digits)) ++digits;
+  return digits;
 }
 
 std::string least(double value) {
@@ -70,7 +82,9 @@ std::string least(double value) {
   return std::stod(text) < value ? number(value * 1.001) : text;
 }
 
-std::string fpr_of(double fpr) { return "a false-positive rate of " + number(fpr); }
+std::string fpr_of(double fpr, int digits) {
+  return "a false-positive rate of " + number(fpr, digits);
+}
 
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);

@@ -25,11 +25,16 @@ using Field = PlanField;
 
 std::string with_layout(Layout layout) { return " with layout " + std::string(to_string(layout)); }
 
+// What the array of a layout consists of.
+std::string bits_of(Layout layout, std::uint64_t bits) {
+  return counted(bits, counter_bits(layout) == 0 ? "bit" : "counter");
+}
+
 std::uint64_t whole_blocks(Layout layout, std::uint64_t bits) {
   if (bits > max_bits(layout))
-    refuse(ErrorCode::too_large, Field::bits,
-           counted(bits, counter_bits(layout) == 0 ? "bit" : "counter") +
-               " are above the limit of " + limit_of(layout) + "; split the set");
+    refuse(
+        ErrorCode::too_large, Field::bits,
+        bits_of(layout, bits) + " are above the limit of " + limit_of(layout) + "; split the set");
   return std::max(kBlockBits, bits / kBlockBits * kBlockBits);
 }
 
@@ -123,7 +128,7 @@ Plan from_capacity_and_bits(Layout layout, std::uint64_t capacity, std::uint64_t
   });
   const double fpr = predicted_fpr(layout, bits, k, items);
   if (!(fpr < 1))
-    refuse(Field::bits, counted(bits, "bit") + " are too few for " + counted(capacity, "key") +
+    refuse(Field::bits, bits_of(layout, bits) + " are too few for " + counted(capacity, "key") +
                             ": every answer would be \"maybe\"; give more bits");
   return {layout, bits, k, capacity, std::max(fpr, 1e-300)};
 }
@@ -152,7 +157,7 @@ Plan from_fpr_and_bits(Layout layout, double fpr, std::uint64_t bits,
   });
   const std::uint64_t capacity = items_for_fpr(layout, bits, k, fpr);
   if (capacity == 0)
-    refuse(Field::bits, "not one key fits into " + counted(bits, "bit") + " with " +
+    refuse(Field::bits, "not one key fits into " + bits_of(layout, bits) + " with " +
                             counted(k, "hash") + " at " + fpr_of(fpr) +
                             "; give more bits, or allow a higher false-positive rate");
   return {layout, bits, k, capacity, fpr};
@@ -167,9 +172,10 @@ Plan from_capacity_and_hashes(Layout layout, std::uint64_t capacity, std::uint32
       });
   if (blocks == 0)
     refuse(ErrorCode::too_large, Field::hashes,
-           counted(hashes, "hash") + " are the best for " + counted(capacity, "key") +
-               with_layout(layout) + " only above " + limit_of(layout) +
-               "; give fewer hashes, or split the set");
+           counted(hashes, "hash") + (hashes == 1 ? " is" : " are") + " the best for " +
+               counted(capacity, "key") + with_layout(layout) + " only above " + limit_of(layout) +
+               "; " + (hashes > detail::key_blocks(layout) ? "give fewer hashes, or " : "") +
+               "split the set");
   return from_capacity_and_bits(layout, capacity, blocks * kBlockBits, hashes);
 }
 
@@ -233,10 +239,13 @@ Plan solve(const PlanRequest& request) {
   if (request.capacity && request.bits) {
     Plan plan = from_capacity_and_bits(layout, *request.capacity, *request.bits, request.hashes);
     if (request.fpr) {
-      if (plan.fpr > *request.fpr)
-        refuse(Field::bits, counted(*request.capacity, "key") + " in " + counted(plan.bits, "bit") +
-                                " give " + fpr_of(plan.fpr) + ", not " + number(*request.fpr) +
+      if (plan.fpr > *request.fpr) {
+        const int digits = detail::digits_apart(plan.fpr, *request.fpr);
+        refuse(Field::bits, counted(*request.capacity, "key") + " in " +
+                                bits_of(layout, plan.bits) + " give " + fpr_of(plan.fpr, digits) +
+                                ", not " + number(*request.fpr, digits) +
                                 "; give more bits, fewer keys or a higher false-positive rate");
+      }
       plan.fpr = *request.fpr;
     }
     return plan;

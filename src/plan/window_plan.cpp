@@ -88,8 +88,7 @@ WindowPlan window_plan(WindowUnit unit, std::uint64_t window, std::uint64_t capa
   check_window(unit, window, capacity, fpr, slices);
   const double share = fpr_of_slice(fpr, slices);
   if (!(fpr <= kMaxFpr && share >= kMinFpr))
-    refuse(Field::fpr, fpr_of(fpr) + " is out of range; with " + counted(slices, "slice") +
-                           " give one from " + number(kMinFpr * (slices + 1)) + " to 0.5");
+    detail::refuse_fpr(fpr, "; with " + counted(slices, "slice"), number(kMinFpr * (slices + 1)));
   if (layout) check_window_layout(*layout);
   const Layout taken = layout.value_or(share >= 1e-4 ? Layout::blocked : Layout::blocked2);
   const Plan slice = plan(rounded_up(capacity, slices), share, taken);

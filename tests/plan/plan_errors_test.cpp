@@ -4,6 +4,8 @@
 #include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>
 #include <bloomery/plan.hpp>
+#include <bloomery/scalable_plan.hpp>
+#include <bloomery/window_plan.hpp>
 
 #include <gtest/gtest.h>
 
@@ -134,10 +136,57 @@ TEST(PlanErrors, Hashes) {
     expect_error(ErrorCode::invalid_argument, {"hashes", "layout standard", "1 to 64"},
                  [=] { ask(10, 0.01, {}, k, Layout::standard); });
   for (const std::uint32_t k : {1U, 3U, 31U})
-    expect_error(ErrorCode::invalid_argument, {"even number of hashes, not " + std::to_string(k)},
+    expect_error(ErrorCode::invalid_argument,
+                 {"even number of hashes, 2 to 32, not " + std::to_string(k)},
                  [=] { ask(10, 0.01, {}, k, Layout::blocked2); });
   expect_error(ErrorCode::invalid_argument, {"hashes", "layout blocked2", "32"},
                [] { ask(10, 0.01, {}, 34, Layout::blocked2); });
+}
+
+// A rate is written with so many digits that it is not within the range that the message names.
+TEST(PlanErrors, RatesAreWrittenAsTheyAre) {
+  expect_error(ErrorCode::invalid_argument,
+               {"rate of 0.50001 is out of range; give one from 1e-15 to 0.5"},
+               [] { ask(10, 0.50001); });
+  expect_error(ErrorCode::invalid_argument, {"rate of 9.99999e-16 is"},
+               [] { ask(10, 9.99999e-16); });
+  expect_error(ErrorCode::invalid_argument, {"rate of nan is"}, [] { ask(10, kNan); });
+  expect_error(ErrorCode::invalid_argument, {"0.50001 is out of range for a filter that grows"},
+               [] { (void)scalable_plan(10, 0.50001); });
+  expect_error(ErrorCode::invalid_argument, {"0.50001 is out of range; with 8 slices"},
+               [] { (void)window_plan(WindowUnit::seconds, 80, 10, 0.50001, 8); });
+  // 8 bits per key reach 2.4 %.
+  const double reached = ask(1000, {}, 8192, 6).fpr;
+  try {
+    ask(1000, reached * 0.999999, 8192, 6);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    const std::size_t a = text.find("rate of ") + 8, b = text.find(", not "), c = text.find(';');
+    ASSERT_TRUE(a < b && b < c) << text;
+    EXPECT_GT(std::stod(text.substr(a, b - a)), std::stod(text.substr(b + 6, c - b - 6))) << text;
+  }
+}
+
+TEST(PlanErrors, CountersAreCalledThat) {
+  const auto counting = [](PlanRequest request) { (void)counting_plan(request, 4); };
+  expect_error(ErrorCode::invalid_argument, {"counters are too few for 1,000,000 keys"},
+               [&] { counting({.capacity = 1'000'000, .bits = 2048}); });
+  expect_error(ErrorCode::invalid_argument, {"not one key fits into 512 counters"},
+               [&] { counting({.fpr = 1e-15, .bits = 2048, .hashes = 2}); });
+  expect_error(ErrorCode::invalid_argument, {"1,000 keys in 512 counters give"},
+               [&] { counting({.capacity = 1000, .fpr = 0.01, .bits = 2048}); });
+}
+
+TEST(PlanErrors, ASetTooLargeForOneHashIsNotToHaveFewer) {
+  try {
+    ask(kMaxCapacity, {}, {}, 1, Layout::blocked);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("1 hash is the best for"), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with("2^40 bits (128 GiB); split the set")) << text;
+  }
 }
 
 TEST(PlanErrors, TooLittleIsKnown) {

@@ -31,7 +31,16 @@ bool begins_as_ours(const File& file) {
   return has_magic(there) || (size <= start.size() && zeros);
 }
 
+Error strangers(const std::string& path) {
+  return {ErrorCode::not_a_filter, path +
+                                       ": has the name that a new filter is written under, and is "
+                                       "not a filter; move it away"};
+}
+
 void remove_leftover(Os& os, const std::string& path) {
+  Os::Stat there;  // a link is not ours, and is not followed
+  const int looked = uninterrupted([&] { return os.stat_link(path.c_str(), there); });
+  if (looked == 0 && !there.regular) throw strangers(path);
   std::string name = path;  // allocated before a descriptor is open that could leak
   const int fd = uninterrupted([&] { return os.open(path.c_str(), Os::Open::write); });
   if (fd == -ENOENT) return;
@@ -42,11 +51,7 @@ void remove_leftover(Os& os, const std::string& path) {
                                        ": another process is writing it; wait until it has "
                                        "finished");
   if (!still_at_path(file)) return;
-  if (!file.stat().regular || !begins_as_ours(file))
-    throw Error(ErrorCode::not_a_filter,
-                path +
-                    ": has the name that a new filter is written under, and is "
-                    "not a filter; move it away");
+  if (!file.stat().regular || !begins_as_ours(file)) throw strangers(path);
   const int result = uninterrupted([&] { return os.unlink(path.c_str()); });
   if (result < 0) throw os_error(-result, path, "remove");
 }

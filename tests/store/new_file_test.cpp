@@ -5,6 +5,7 @@
 
 #include "store/fake_os.hpp"
 #include "store/scratch.hpp"
+#include "support/expect_error.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -80,6 +81,22 @@ TEST(Leftover, IsAnErrorIfItIsAStrangers) {
       EXPECT_TRUE(FilterFile::open(path).may_contain(1));
     }
   }
+}
+
+// Neither the link nor what it leads to is touched.
+TEST(Leftover, IsAnErrorIfItIsALink) {
+  Scratch scratch, elsewhere;
+  const std::string path = scratch / "f", link = scratch / ".f.new", target = elsewhere / "t";
+  FilterFile::create(target, plan_of(Layout::blocked)).close();
+  for (const std::string& to : {target, elsewhere / "nothing", elsewhere / "."}) {
+    std::filesystem::create_symlink(to, link);
+    expect_error(ErrorCode::not_a_filter, {link, "is not a filter; move it away"},
+                 [&] { FilterFile::create(path, plan_of(Layout::blocked)); });
+    EXPECT_TRUE(std::filesystem::remove(link)) << to;
+    EXPECT_FALSE(std::filesystem::exists(path));
+  }
+  EXPECT_EQ(elsewhere.files(), 1U);
+  FilterFile::open(target).close();
 }
 
 TEST(Ownership, IsKeptByRoot) {

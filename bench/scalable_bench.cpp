@@ -5,9 +5,12 @@
 // began with a tenth, a hundredth, a thousandth of that capacity and grew. All are completely full,
 // which makes a look-up take longest. Ratios are relative to the plain filter of the same capacity
 // and rate, in the same run. The time is processor time.
+//
+// The third part fills filters as a load by the tool does: from hashes, in batches, with answers.
 #include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>
 #include <bloomery/scalable_filter.hpp>
+#include <bloomery/window_filter.hpp>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -16,6 +19,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -159,6 +163,47 @@ void bench_lookups(Report& report, std::uint64_t count, double fpr, std::uint32_
   table.print();
 }
 
+// ---- loads -----------------------------------------------------------------------------------
+
+// A filter that is made anew, and filled with all hashes.
+template <class F, class Make>
+Case filling(std::string name, std::span<const Hash128> hashes, Make make) {
+  auto filter = std::make_shared<std::optional<F>>();
+  const auto fill = [filter, hashes] {
+    constexpr std::size_t kBatch = 8192;
+    std::array<bool, kBatch> fresh;
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < hashes.size(); i += kBatch) {
+      const auto batch = hashes.subspan(i, std::min(kBatch, hashes.size() - i));
+      count += (*filter)->insert_hashes(batch, std::span(fresh).first(batch.size()));
+    }
+    return count;
+  };
+  return {std::move(name), hashes.size(), fill, [filter, make] { filter->emplace(make()); }};
+}
+
+void bench_loads(Report& report, std::uint64_t count, double fpr, unsigned repetitions) {
+  const Hasher hasher;
+  std::vector<Hash128> hashes;
+  for (std::uint64_t i = 0; i < count; ++i) hashes.push_back(hasher(random_key(i)));
+  Contest contest(Clock::processor);
+  contest.add(filling<Filter>("plain", hashes, [=] { return Filter(plan(count, fpr)); }));
+  contest.add(filling<WindowFilter>("window", hashes, [=] {
+    return WindowFilter(window_plan(WindowUnit::insertions, count, count, fpr));
+  }));
+  contest.add(filling<ScalableFilter>("scalable from 1,000", hashes,
+                                      [=] { return ScalableFilter(scalable_plan(1000, fpr)); }));
+  const std::string section =
+      fmt::format("filling from hashes, with answers, {} keys at {}", count, percent(fpr));
+  report.heading(section);
+  Table table({"", "ns per key"});
+  for (const Timing& timing : contest.run(repetitions)) {
+    table.row({timing.name, fmt::format("{:.2f}", timing.median())});
+    report.number(section, timing.name, timing.median());
+  }
+  table.print();
+}
+
 }  // namespace
 }  // namespace bloomery::bench
 
@@ -169,7 +214,7 @@ int main(int argc, char** argv) {
   std::uint64_t asked = 5'000'000;
   unsigned repetitions = 5;
   double fpr = 0.001;
-  std::vector<std::string> sections = {"sizes", "lookups"};
+  std::vector<std::string> sections = {"sizes", "lookups", "loads"};
   std::string json;
   CLI::App app{"What growth costs"};
   app.add_option("--keys", counts, "final capacities")->capture_default_str();
@@ -177,9 +222,7 @@ int main(int argc, char** argv) {
   app.add_option("--asked", asked, "keys of one timing")->capture_default_str();
   app.add_option("--fpr", fpr)->capture_default_str();
   app.add_option("--repetitions", repetitions)->capture_default_str();
-  app.add_option("--sections", sections)
-      ->check(CLI::IsMember({"sizes", "lookups"}))
-      ->capture_default_str();
+  app.add_option("--sections", sections)->check(CLI::IsMember(sections))->capture_default_str();
   app.add_option("--json", json, "where to write the numbers");
   CLI11_PARSE(app, argc, argv);
   bench::Report report("scalable_bench");
@@ -191,6 +234,7 @@ int main(int argc, char** argv) {
       for (const std::uint64_t count : counts)
         for (const std::uint32_t growth : growths)
           bench::bench_lookups(report, count, fpr, growth, asked, repetitions);
+    if (section == "loads") bench::bench_loads(report, 10'000'000, 0.01, repetitions);
   }
   report.finish(json);
 }

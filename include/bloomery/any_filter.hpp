@@ -87,6 +87,7 @@ class AnyFilter {
 
   // ---- at a location ----------------------------------------------------------------------------
 
+  // With Access::read every change is Error{read_only}.
   static AnyFilter open(const std::string& location, Access access = Access::read,
                         const AnyOptions& options = {});
   // Creates an empty filter and opens it for writing. By default it is plain; in a module it is

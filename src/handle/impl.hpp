@@ -23,6 +23,12 @@ class AnyFilter::Impl {
   // The location without secrets.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
+  // A server takes changes from everybody, so a filter there that is opened for reading refuses them here.
+  void only_reads() noexcept { reads_ = true; }
+  void require_writer() const {
+    if (reads_) refuse(ErrorCode::read_only, "is open for reading; open it for writing");
+  }
+
   // Null: the place takes keys only as bytes, and the first overload of apply throws Error{wrong_kind}.
   [[nodiscard]] virtual const Hasher* hasher() const noexcept { return nullptr; }
   virtual std::size_t apply(Operation operation, std::span<const Hash128> hashes,
@@ -74,6 +80,7 @@ class AnyFilter::Impl {
 
  private:
   std::string name_;
+  bool reads_ = false;
 };
 
 namespace detail {

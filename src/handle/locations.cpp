@@ -145,8 +145,9 @@ AnyFilter AnyFilter::decode(std::span<const std::byte> bytes) {
 }
 
 AnyFilter AnyFilter::open(const std::string& location, Access access, const AnyOptions& options) {
-  return AnyFilter(
-      at(location, access == Access::read ? Opening::read : Opening::write, {}, options));
+  AnyImpl impl = at(location, access == Access::read ? Opening::read : Opening::write, {}, options);
+  if (access == Access::read && is_redis_url(location)) impl->only_reads();
+  return AnyFilter(std::move(impl));
 }
 
 AnyFilter AnyFilter::create(const std::string& location, const FilterSpec& spec,
@@ -237,6 +238,7 @@ std::size_t AnyFilter::apply(Operation operation, Keys keys, std::span<bool> ans
 
 std::size_t AnyFilter::insert_bits(std::string_view key, std::span<bool> before) {
   acknowledged_ = 0;
+  impl().require_writer();
   const std::size_t bits = impl().insert_bits(key, before);
   acknowledged_ = 1;
   return bits;
@@ -249,6 +251,10 @@ namespace {
 template <class Batch>
 std::size_t apply_part(AnyFilter::Impl& impl, std::size_t before, std::size_t& acknowledged,
                        AnyFilter::Operation operation, Batch keys, std::span<bool> answers) {
+  if (operation != AnyFilter::Operation::contain) {
+    acknowledged = before;
+    impl.require_writer();
+  }
   try {
     const std::size_t count = impl.apply(operation, keys, answers);
     if (operation != AnyFilter::Operation::contain) acknowledged = before + keys.size();

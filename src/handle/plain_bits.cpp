@@ -23,10 +23,12 @@ class FileSource final : public PlainSource {
  public:
   explicit FileSource(const std::string& name) : file_(FilterFile::open(name)) {
     if (file_.kind() != Kind::plain)
-      throw Error(ErrorCode::wrong_kind,
-                  fill_in("{}: is a {} filter, and only plain ones go elsewhere than into files; "
-                          "bloomery rebuild makes a filter from its keys",
-                          name, to_string(file_.kind())));
+      throw Error(
+          ErrorCode::wrong_kind,
+          fill_in("{}: is a {} filter; only plain ones are copied to another place, and frozen "
+                  "ones to a module; use cp for the file, or bloomery rebuild to make a "
+                  "filter from its keys",
+                  name, to_string(file_.kind())));
   }
   [[nodiscard]] PlainParameters parameters() const override {
     return {file_.view().plan(), file_.hasher()};

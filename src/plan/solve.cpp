@@ -92,16 +92,17 @@ std::uint32_t cheapest_hashes(Layout layout, Cost cost) {
                                   std::optional<std::uint32_t> hashes,
                                   const std::optional<Plan>& plan) {
   const std::uint64_t bits = counter_bits(layout) * (plan ? plan->bits : max_bits(layout));
-  refuse(ErrorCode::too_large, Field::fpr,
-         counted(capacity, "key") + " at " + fpr_of(fpr) +
-             (hashes ? " with " + counted(*hashes, "hash") : "") + " need " +
-             (plan ? "" : "more than ") + grouped((bits + (plan ? capacity / 2 : 0)) / capacity) +
-             " bits per key with counters of " + counted(counter_bits(layout), "bit") +
-             ", above the limit of " + grouped(kMostCountingBitsPerKey) +
-             "; allow a higher false-positive rate (1e-10 with counters of 8 bits, and any with 4, "
-             "stay below it)" +
-             (hashes ? ", leave {hashes} out" : "") +
-             ", or keep a set of the keys themselves, which takes less");
+  refuse(
+      ErrorCode::too_large, Field::fpr,
+      counted(capacity, "key") + " at " + fpr_of(fpr) +
+          (hashes ? " with " + counted(*hashes, "hash") : "") + " need " +
+          (plan ? "" : "more than ") + grouped((bits + (plan ? capacity / 2 : 0)) / capacity) +
+          " bits per key with counters of " + counted(counter_bits(layout), "bit") +
+          ", above the limit of " + grouped(kMostCountingBitsPerKey) +
+          (hashes
+               ? "; leave {hashes} out, or allow a higher false-positive rate"
+               : "; allow a higher false-positive rate (1e-10 with counters of 8 bits, and any "
+                 "with 4, stay below it), or keep a set of the keys themselves, which takes less"));
 }
 
 Plan from_capacity_and_fpr(Layout layout, std::uint64_t capacity, double fpr,

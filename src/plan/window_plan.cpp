@@ -44,7 +44,9 @@ void check_window(WindowUnit unit, std::uint64_t window, std::uint64_t capacity,
   if (capacity == 0) refuse(Field::capacity, "capacity is 0; give at least 1 key in a window");
   if (capacity > kMaxCapacity)
     refuse(ErrorCode::too_large, Field::capacity,
-           "capacity " + grouped(capacity) + " is above the limit of 10^13 keys");
+           counted(capacity, "key") +
+               " in a window are above the limit of 10^13; give a shorter {window}, or a lower "
+               "{capacity}");
   if (unit == WindowUnit::insertions && capacity > rounded_up(window, slices) * slices)
     refuse(Field::capacity, "capacity " + grouped(capacity) + " is more than " +
                                 window_of(window, unit) + " can hold; give at most as many");

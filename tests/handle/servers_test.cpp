@@ -1,6 +1,8 @@
 // The handle over filters on Redis servers: strings, shards, generations, PHP buckets and modules.
 #include <bloomery/any_filter.hpp>
 
+#include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -102,6 +104,30 @@ TEST_F(AnyOnServer, RotatesTwoGenerations) {
   expect_error(ErrorCode::invalid_argument, {}, [&] {
     (void)AnyFilter::create(string_at("b"), {.capacity = 5}, {.rotating = true});
   });
+}
+
+// The server would take the keys; the caller has said that there are none to add.
+TEST_F(AnyOnServer, RefusesChangesOfAReader) {
+  const AnyOptions php{.scheme = PhpScheme::string_hashes("FNV")};
+  AnyFilter::create(string_at("k"), spec_).insert("old");
+  AnyFilter::create(string_at("r"), spec_, {.rotating = true}).insert("old");
+  AnyFilter::create(string_at("b"), {}, php).insert("old");
+  for (AnyFilter& reader :
+       std::array{AnyFilter::open(string_at("k")), AnyFilter::open(string_at("r")),
+                  AnyFilter::open(string_at("b"), Access::read, php)}) {
+    const auto refused = [&](const std::function<void()>& change) {
+      expect_error(ErrorCode::read_only, {reader.name(), "open it for writing"}, change);
+      EXPECT_EQ(reader.acknowledged(), 0U);
+    };
+    refused([&] { reader.insert("new"); });
+    refused([&] { reader.insert_many(keys()); });
+    refused([&] { reader.remove("old"); });
+    EXPECT_TRUE(reader.may_contain("old"));
+    EXPECT_FALSE(reader.may_contain("new"));
+  }
+  AnyFilter bucket = AnyFilter::open(string_at("b"), Access::read, php);
+  std::array<bool, 64> before{};
+  expect_error(ErrorCode::read_only, {}, [&] { bucket.insert_bits("new", before); });
 }
 
 TEST_F(AnyOnServer, KnowsTheBucketOfAPhpClass) {

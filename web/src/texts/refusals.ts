@@ -12,6 +12,7 @@ const UNITS: Record<string, string> = { second: "秒", insertion: "次添加" };
 const CHINESE: readonly (readonly [string, string])[] = [
   ["capacity is 0; .*", "元素个数为 0；至少填 1"],
   [`capacity ${N} is above the limit of 10\\^13 keys`, "元素个数 $1 超过上限 10^13"],
+  [`${N} keys? in a window are above the limit of 10\\^13; .*`, "窗口内的元素个数 $1 超过上限 10^13"],
   [`${FPR} is out of range; give one from 1e-15 to 0\\.5`, "误判率 $1 超出范围；请填 1e-15 到 0.5 之间的值"],
   [`${FPR} is out of range for a filter that grows; give one from (\\S+) to 0\\.5`, "误判率 $1 对可扩展的过滤器超出范围；请填 $2 到 0.5 之间的值"],
   [`${FPR} is out of range; with ${N} slices? give one from (\\S+) to 0\\.5`, "误判率 $1 超出范围；$2 个分片时请填 $3 到 0.5 之间的值"],

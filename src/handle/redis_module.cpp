@@ -67,6 +67,9 @@ ModuleReserve reserve_of(const RedisUrl& url, const FilterSpec& spec, const AnyO
     throw PlanError(ErrorCode::invalid_argument, field, ": " + what, url.text());
   };
   const Kind kind = spec.kind.value_or(Kind::scalable);
+  if (kind == Kind::frozen)
+    refuse(ErrorCode::wrong_kind, url,
+           "a frozen filter is built in a file, and bloomery convert loads it into a module");
   if (options.replace)
     refuse(ErrorCode::exists, url,
            url.shards

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
 #include <set>
 
+#include "legacy/php_formulas.hpp"
 #include "legacy/php_golden.hpp"
 
 namespace bloomery {
@@ -27,6 +30,20 @@ TEST(PhpHash, LosesTheBytesBehindAnOverflow) {
             php_hash(PhpHash::bkdr, "http://example.com/12"));
   EXPECT_NE(php_hash(PhpHash::sdbm, "http://example.com/11"),
             php_hash(PhpHash::sdbm, "http://example.com/12"));
+}
+
+// PHP's integer of a double is the rest modulo 2^64. fmod is exact.
+TEST(PhpHash, MakesAnIntegerOfADoubleAsPhpDoes) {
+  for (const double digits : {4503599627370496.0, 4503599627370497.0, 9007199254740991.0})
+    for (int exponent = -52; exponent <= 63; ++exponent)
+      for (const double sign : {1.0, -1.0}) {
+        const double number = sign * std::trunc(std::ldexp(digits, exponent));
+        const auto rest =
+            static_cast<std::uint64_t>(std::fmod(std::abs(number), std::ldexp(1, 64)));
+        EXPECT_EQ(detail::php::to_integer(number),
+                  static_cast<std::int64_t>(number < 0 ? 0 - rest : rest))
+            << number;
+      }
 }
 
 TEST(PhpHash, HasANameThatIsReadBack) {

@@ -6,6 +6,8 @@
 
 #include "support/expect_error.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -174,6 +176,61 @@ TEST(RealOs, RenamesOntoNothingOnly) {
   EXPECT_EQ(real_os().unlink(two.c_str()), 0);
   EXPECT_EQ(real_os().rename_new(one.c_str(), two.c_str()), 0);
   EXPECT_EQ(scratch.files(), 1U);
+}
+
+class Umask {
+ public:
+  explicit Umask(mode_t mask) : before_(::umask(mask)) {}
+  ~Umask() { ::umask(before_); }
+  Umask(const Umask&) = delete;
+  Umask& operator=(const Umask&) = delete;
+
+ private:
+  const mode_t before_;
+};
+
+// What must stay secret is never open to others, not even before its rights are set.
+TEST(RealOs, MakesPrivateFilesForTheirUserOnly) {
+  Scratch scratch;
+  const Umask none(0);
+  const auto mode_of = [&](const std::string& path, Os::Open how) {
+    const File file(real_os(), path, how);
+    return file.stat().mode;
+  };
+  EXPECT_EQ(mode_of(scratch / "public", Os::Open::create), 0666U);
+  EXPECT_EQ(mode_of(scratch / "private", Os::Open::create_private), 0600U);
+  // Not every file system has files without a name.
+  if (const int fd = real_os().open((scratch / ".").c_str(), Os::Open::nameless); fd >= 0) {
+    EXPECT_EQ(File(real_os(), "nameless", fd).stat().mode, 0600U);
+  }
+}
+
+TEST(RealOs, KnowsWhatNewFilesDoNotGet) {
+  for (const mode_t mask : {0000, 0022, 0027, 0077, 0640, 0777}) {
+    const Umask now(mask);
+    EXPECT_EQ(real_os().umask(), mask);
+  }
+}
+
+// A program may have closed its standard input, so that the next descriptor is 0.
+TEST(RealOs, UsesTheFirstDescriptorToo) {
+  Scratch scratch;
+  const int input = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
+  ::close(0);
+  Os::Id boot{}, before{};
+  errno = ENOENT;
+  const int synced = real_os().sync_directory((scratch / ".").c_str());
+  const int known = real_os().boot_id(boot);
+  const std::uint32_t mask = real_os().umask();
+  if (input >= 0) {
+    ::dup2(input, 0);
+    ::close(input);
+  }
+  EXPECT_EQ(synced, 0);
+  EXPECT_EQ(known, 0);
+  EXPECT_EQ(mask, real_os().umask());
+  ASSERT_EQ(real_os().boot_id(before), 0);
+  EXPECT_EQ(boot, before);
 }
 
 TEST(RealOs, KnowsItsBootAndIsRandom) {

@@ -1,0 +1,45 @@
+// Keys that several threads take in parts: each key is taken once.
+#include <bloomery/detail/parts.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+namespace bloomery {
+namespace {
+
+using detail::kKeysOfAPart;
+
+// How often each key was taken, and the largest part.
+struct Taken {
+  explicit Taken(std::size_t keys) : times(keys) {}
+  std::vector<std::atomic<int>> times;
+  std::atomic<std::size_t> largest = 0;
+};
+
+std::size_t take(const void* context, std::size_t first, std::size_t count) {
+  auto& taken = *static_cast<Taken*>(const_cast<void*>(context));
+  for (std::size_t i = first; i < first + count; ++i) ++taken.times.at(i);
+  std::size_t largest = taken.largest;
+  while (count > largest && !taken.largest.compare_exchange_weak(largest, count)) {
+  }
+  return count;
+}
+
+TEST(SumOfParts, TakesEachKeyOnce) {
+  for (const std::size_t keys : {std::size_t{0}, std::size_t{1}, kKeysOfAPart - 1, kKeysOfAPart,
+                                 kKeysOfAPart + 1, 5 * kKeysOfAPart + 7})
+    for (const unsigned threads : {0U, 1U, 2U, 3U, 16U}) {
+      Taken taken(keys);
+      EXPECT_EQ(detail::sum_of_parts(keys, threads, {&taken, take}), keys) << threads;
+      EXPECT_TRUE(std::ranges::all_of(taken.times, [](const auto& times) { return times == 1; }))
+          << keys << " keys, " << threads << " threads";
+      EXPECT_EQ(taken.largest, std::min(keys, kKeysOfAPart));
+    }
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -75,6 +75,37 @@ TEST_P(DeltaFile, TakesKeysAndKeepsItsList) {
   for (std::uint64_t key = 5'000; key < 5'300; ++key) ASSERT_TRUE(reader.may_contain(key)) << key;
 }
 
+// The delta is asked only for keys that the list does not have, so its answers are fewer.
+TEST_P(DeltaFile, AnswersManyKeysAsItDoesOne) {
+  FilterFile file = FilterFile::open(path_, writer());
+  add(file, 5'000, 150);
+  std::vector<std::uint64_t> keys;  // of the list, of the delta and of neither, in turn
+  for (std::uint64_t i = 0; i < 1'000; ++i)
+    for (const std::uint64_t key : {i, 5'000 + i % 150, (1 << 20) + i}) keys.push_back(key);
+  const std::unique_ptr<bool[]> found(new bool[keys.size()]);
+  const std::size_t count = file.may_contain_many(keys, std::span(found.get(), keys.size()));
+  EXPECT_EQ(count,
+            static_cast<std::size_t>(std::count(found.get(), found.get() + keys.size(), true)));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    ASSERT_EQ(found[i], file.may_contain(keys[i])) << i;
+    ASSERT_TRUE(found[i] || i % 3 == 2) << i;
+  }
+  EXPECT_LT(count, 2'050U);
+}
+
+// The file of a writer that is gone: with `process` its bits count the keys, with `sync` its journal does.
+TEST_P(DeltaFile, CountsTheKeysOfAKilledWriter) {
+  FilterFile killed = FilterFile::open(path_, writer());
+  add(killed, 5'000, 150);
+  const std::string left = scratch_ / "left.bloom";
+  write_bytes(left, read_bytes(path_));
+  const std::uint64_t wanted = GetParam() == Durability::none ? 0 : 150;
+  FilterFile again = FilterFile::open(left, writer());
+  EXPECT_NEAR(static_cast<double>(again.inserted()), static_cast<double>(kListKeys + wanted), 10);
+  EXPECT_EQ(found_in(again, 0, kListKeys), kListKeys);
+  EXPECT_GE(found_in(again, 5'000, 150), wanted);
+}
+
 TEST_P(DeltaFile, IsFoldedInByARebuild) {
   FilterFile writing = FilterFile::open(path_, writer());
   add(writing, 5'000, 200);

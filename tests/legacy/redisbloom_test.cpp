@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "support/expect_error.hpp"
+
 namespace {
 
 using namespace bloomery::legacy;
@@ -213,8 +215,34 @@ TEST(RedisBloom, NoHeaderLeadsOutsideItsBits) {
       }
     }
   }
+  // Of less than its fixed fields none is read: the error is another.
   for (std::size_t size = 0; size < whole.size(); ++size)
-    EXPECT_THROW((void)redisbloom::decode(std::span(whole).first(size)), bloomery::Error);
+    bloomery::test::expect_error(
+        bloomery::ErrorCode::corrupt,
+        {size < 20 ? "a header has at least 20 bytes" : "the length of its sub-filters"},
+        [&] { (void)redisbloom::decode(std::span(whole).first(size)); });
+}
+
+// Sub-filters that are possible one by one, but not together: of the numbers of items and of the bytes, each sum
+// beyond its limit by itself.
+TEST(RedisBloom, SumsOfAHeaderAreOfThisWorld) {
+  auto sub_filter = redisbloom::plan_sub_filter(100, 0.01, redisbloom::kNewFilter).value();
+  const auto decoded = [&](std::uint64_t size) {
+    return redisbloom::decode(
+        redisbloom::encode({size, redisbloom::kNewFilter, 2, {sub_filter, sub_filter}}));
+  };
+  constexpr const char* kBeyond = "the sizes of the sub-filters are beyond any memory";
+  sub_filter.size = (std::uint64_t{1} << 63) - 1;
+  EXPECT_EQ(decoded(UINT64_MAX - 1).size, UINT64_MAX - 1);
+  ++sub_filter.size;
+  bloomery::test::expect_error(bloomery::ErrorCode::corrupt, {kBeyond}, [&] { (void)decoded(0); });
+  sub_filter.size = 0;
+  sub_filter.bytes = std::uint64_t{1} << 58;
+  sub_filter.bits = sub_filter.bytes * 8;
+  EXPECT_EQ(decoded(0).sub_filters.size(), 2U);
+  sub_filter.bytes += 8;
+  sub_filter.bits = sub_filter.bytes * 8;
+  bloomery::test::expect_error(bloomery::ErrorCode::corrupt, {kBeyond}, [&] { (void)decoded(0); });
 }
 
 }  // namespace

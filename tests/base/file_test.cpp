@@ -7,7 +7,12 @@
 #include "support/expect_error.hpp"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +20,9 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -176,6 +184,48 @@ TEST(RealOs, RenamesOntoNothingOnly) {
   EXPECT_EQ(real_os().unlink(two.c_str()), 0);
   EXPECT_EQ(real_os().rename_new(one.c_str(), two.c_str()), 0);
   EXPECT_EQ(scratch.files(), 1U);
+}
+
+// Runs the check in a process of its own, which may take from itself what no test may lose; ends with the number of the
+// first expectation that fails, counted from 1.
+int failed_in_child(const std::function<int()>& check) {
+  const pid_t child = fork();
+  if (child == 0) _exit(check());
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// As a file system without flags of renames answers, or a system without the call.
+TEST(RealOs, RenamesWithoutTheFlagsOfTheSystem) {
+  constexpr int kNoFilter = 99;
+  for (const int answer : {EINVAL, ENOSYS}) {
+    Scratch scratch;
+    const std::string one = scratch / "one", two = scratch / "two";
+    File(real_os(), one, Os::Open::create).close();
+    File(real_os(), two, Os::Open::create).close();
+    const int failed = failed_in_child([&] {
+      std::array<sock_filter, 4> program{{
+          BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 1),
+          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(answer)),
+          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      }};
+      const sock_fprog filter{program.size(), program.data()};
+      if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+        return kNoFilter;
+      if (real_os().exchange(one.c_str(), two.c_str()) != -EOPNOTSUPP) return 1;
+      if (real_os().rename_new(one.c_str(), two.c_str()) != -EEXIST) return 2;
+      if (real_os().unlink(two.c_str()) != 0) return 3;
+      if (real_os().rename_new(one.c_str(), two.c_str()) != 0) return 4;
+      return real_os().rename_new(one.c_str(), two.c_str()) == -ENOENT ? 0 : 5;
+    });
+    if (failed == kNoFilter) GTEST_SKIP() << "no filter of system calls";
+    EXPECT_EQ(failed, 0) << answer;
+    EXPECT_TRUE(std::filesystem::exists(two));
+    EXPECT_EQ(scratch.files(), 1U);
+  }
 }
 
 class Umask {

@@ -138,6 +138,75 @@ TEST_P(ContentsOfEveryKind, TakeOnlyTheKeysOfFiltersLikeThemselves) {
   }
 }
 
+// Keys that the filter has need no room: a batch of them is taken also by a filter that cannot grow any more.
+TEST(ScalableContents, AskForNoRoomForTheirOwnKeys) {
+  const auto contents = empty(scalable_plan(10, 0.01, 1, 0.25));
+  std::vector<Hash128> known;
+  EXPECT_EQ(code_of([&] {
+              for (std::uint64_t key = 0; key < 10'000; ++key) {
+                const Hash128 hash = kHasher(key);
+                contents->prepare({&hash, 1});
+                contents->insert(hash);
+                known.push_back(hash);
+              }
+            }),
+            ErrorCode::too_large);
+  EXPECT_GT(known.size(), 100U);
+  const std::uint64_t full = contents->inserted();
+  EXPECT_NO_THROW(contents->prepare(known));
+  EXPECT_EQ(contents->insert(known, {}), 0U);
+  EXPECT_EQ(contents->inserted(), full);
+}
+
+// One answer a key, which is that of a key alone, and their number; also if nobody asks for the answers.
+std::vector<bool> found_in(const Contents& contents, std::span<const Hash128> hashes) {
+  const std::unique_ptr<bool[]> found(new bool[hashes.size()]());
+  const std::size_t count = contents.may_contain(hashes, std::span(found.get(), hashes.size()));
+  std::vector<bool> answers(found.get(), found.get() + hashes.size());
+  for (std::size_t i = 0; i < hashes.size(); ++i)
+    EXPECT_EQ(answers[i], contents.may_contain(hashes[i])) << i;
+  EXPECT_EQ(count, static_cast<std::size_t>(std::ranges::count(answers, true)));
+  EXPECT_EQ(contents.may_contain(hashes, {}), count);
+  return answers;
+}
+
+// More keys than a look-up takes at a time, in the list, in the delta and in neither of them, in turn.
+TEST(FrozenContents, HaveTheKeysOfTheListAndOfTheDelta) {
+  constexpr std::size_t kKeys = 2'000;
+  const auto in_list = hashes_of(kHasher, 0, kKeys), in_delta = hashes_of(kHasher, kKeys, kKeys),
+             absent = hashes_of(kHasher, 2 * kKeys, kKeys);
+  std::vector<Hash128> mixed;
+  for (std::size_t i = 0; i < kKeys; ++i)
+    for (const auto* keys : {&in_list, &in_delta, &absent}) mixed.push_back((*keys)[i]);
+
+  const FrozenPlan plan = frozen_plan(kKeys, 0.001, kKeys);
+  const auto frozen = empty(plan);
+  EXPECT_EQ(std::ranges::count(found_in(*frozen, mixed), true), 0);
+  frozen->build_as(plan);
+  frozen->insert(in_list, {});
+  // Until it is built, it may have any key.
+  EXPECT_EQ(std::ranges::count(found_in(*frozen, mixed), false), 0);
+  const auto whole = frozen->complete();
+  ASSERT_NE(whole, nullptr);
+  EXPECT_EQ(whole->inserted(), kKeys);
+  whole->insert(in_delta, {});
+
+  const std::vector<bool> answers = found_in(*whole, mixed);
+  int wrong = 0;
+  for (std::size_t i = 0; i < mixed.size(); ++i) {
+    if (i % 3 == 2)
+      wrong += answers[i];
+    else
+      EXPECT_TRUE(answers[i]) << i;
+  }
+  EXPECT_LE(wrong, 20) << "of 2,000 keys, 2 are expected: more than 20 by 1e-12";
+  auto* const bits = dynamic_cast<BitContents*>(whole.get());
+  ASSERT_NE(bits, nullptr);
+  EXPECT_NEAR(static_cast<double>(bits->estimated_count()), 2 * kKeys, 0.05 * kKeys);
+  EXPECT_NEAR(whole->stats(Precision::exact).estimated_items, 2 * kKeys, 0.05 * kKeys);
+  EXPECT_EQ(whole->complete(), nullptr);
+}
+
 // What a filter was created with, and a request that differs in one thing: named in the error.
 TEST(RequireCreatedFrom, NamesTheFirstDifference) {
   struct Difference {

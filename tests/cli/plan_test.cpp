@@ -78,7 +78,8 @@ TEST(PlanVerb, ALayoutThatCannotSaysWhyAndTheOthersStand) {
   EXPECT_TRUE(found["layouts"][0].contains("bits"));
   EXPECT_TRUE(found["layouts"][1].contains("error"));
   const auto text = run({"plan", "-n", "1M", "-p", "1%", "--hashes", "5"});
-  EXPECT_NE(text.out.find("\nblocked2   layout blocked2 takes an even number of hashes, 2 to 32, not 5\n"),
+  EXPECT_NE(text.out.find(
+                "\nblocked2   layout blocked2 takes an even number of hashes, 2 to 32, not 5\n"),
             std::string::npos);
   EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "-p", "1%", "--hashes", "65"}), {}));
 }

@@ -105,7 +105,8 @@ TEST(PlanErrors, CountersBeyondTheMostBitsPerKey) {
     EXPECT_GT(given.bytes() * 8, 1000 * kMostCountingBitsPerKey);
     validate(given.plan);
   }
-  expect_error(ErrorCode::too_large, {"with 3 hashes need", "2,048; leave hashes out, or allow a higher"},
+  expect_error(ErrorCode::too_large,
+               {"with 3 hashes need", "2,048; leave hashes out, or allow a higher"},
                [] { (void)counting_plan({.capacity = 1000, .fpr = 1e-8, .hashes = 3}, 4); });
 }
 

@@ -165,7 +165,7 @@ void bench_lookups(Report& report, std::uint64_t count, double fpr, std::uint32_
 
 // ---- loads -----------------------------------------------------------------------------------
 
-// A filter that is made anew, and filled with all hashes.
+// A new filter for each run, filled with all hashes.
 template <class F, class Make>
 Case filling(std::string name, std::span<const Hash128> hashes, Make make) {
   auto filter = std::make_shared<std::optional<F>>();

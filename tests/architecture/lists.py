@@ -35,7 +35,7 @@ def words(file, pattern, word=r'"(\w+)"'):
 layouts = numbers("include/bloomery/plan.hpp", "Layout")
 kinds = numbers("include/bloomery/kind.hpp", "Kind")
 sets = sorted(set(re.findall(r"SET\(([a-z]\w*),", text("src/filter/kernels/instruction_sets.hpp"))))
-forms = set(re.findall(r"^//   (redis[+\w]*://)", text("include/bloomery/any_filter.hpp"), re.MULTILINE))
+forms = set(re.findall(r"^//   ([a-z][a-z+]*://)", text("include/bloomery/any_filter.hpp"), re.MULTILINE))
 offered = words("cli/flags/options.hpp", r"kOfferedLayouts\{(.*?)\}", r"Layout::(\w+)")
 
 FLAG = r'"{0}", "{1}", "([a-z0-9|]*)"'

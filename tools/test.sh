@@ -35,7 +35,7 @@ test_quickly() {
   try release "${chosen[@]}"
 }
 
-# tests_within FOLDER SECONDS: the arguments with which ctest runs as many tests as take that long together, the
+# tests_within FOLDER SECONDS: the arguments with which ctest runs as many tests as take each core that long, the
 # fastest first, by the times of their last runs; a test that never ran is one of them. If none ever ran, all but those
 # with the label long.
 tests_within() {
@@ -45,11 +45,8 @@ tests_within() {
     awk -v costs="$costs" '
       BEGIN {while ((getline <costs) > 0 && $0 != "---") cost[$1] = $3}
       {print cost[$2] + 0, $1}' |
-    sort -n | awk -v left="$(($2 * $(jobs_of_tests)))" '(left -= $1) >= 0 {printf ",%s", $2}')"
+    sort -n | awk -v left="$(($2 * $(nproc)))" '(left -= $1) >= 0 {printf ",%s", $2}')"
 }
-
-# One job more than there are cores: many tests wait for a server.
-jobs_of_tests() { echo $(($(nproc) + 1)); }
 
 # test_matching PATTERN: the tests whose names match, in the optimized build.
 test_matching() {
@@ -172,7 +169,8 @@ try() {
   local preset=$1 start=$SECONDS name=${named:-$1} log line status=0
   log=$(log_of "${name//\//-}")
   shift
-  ctest --test-dir "build/$preset" -j "$(jobs_of_tests)" --output-on-failure --no-tests=error \
+  # One job more than there are cores: many tests wait for a server.
+  ctest --test-dir "build/$preset" -j "$(($(nproc) + 1))" --output-on-failure --no-tests=error \
     --timeout "$seconds_a_test" "$@" >"$log" 2>&1 || status=$?
   line=$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of' "$log") ||
     line="0% tests passed, 1 tests failed out of 1"

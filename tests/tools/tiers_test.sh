@@ -78,9 +78,9 @@ asked '^cmake --build --preset release -j [0-9]+ --target all$'
 asked '^ctest --test-dir build/release .* -LE long$'
 never_asked '--preset [^r]'
 
-# By the times of the last runs: two minutes on each core, and one job more. The fastest come first, and what never ran.
+# By the times of the last runs: two minutes on each core. The fastest come first, and what never ran.
 mkdir -p build/release/Testing/Temporary
-minutes=$((2 * ($(nproc) + 1)))
+minutes=$((2 * $(nproc)))
 printf '%s 3 %s\n' filter_test/Filter.Golden 1.5 module/kinds $((minutes * 60)) docs/tutorial $((minutes * 60 - 2)) \
   >build/release/Testing/Temporary/CTestCostData.txt
 printf '%s\n' --- redis/cluster >>build/release/Testing/Temporary/CTestCostData.txt

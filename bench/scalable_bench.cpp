@@ -1,5 +1,5 @@
-// What growth costs: bits per key for each tightening ratio, and look-ups against the number of
-// sub-filters.
+// What growth costs: bits per key for each tightening ratio, look-ups against the number of sub-filters,
+// and filling.
 //
 // Every filter of the second part holds the same keys: one was planned for all of them, the others
 // began with a tenth, a hundredth, a thousandth of that capacity and grew. All are completely full,

@@ -77,7 +77,7 @@ std::uint64_t on_threads(unsigned threads, Keys keys, Work work) {
 
 // Like bare_loop, with a store. Each block is asked for kWindow keys ahead; 0: not before it is written, as by single
 // inserts. kLocked: under the lock of the block's stripe, which is the least that a shared insert must do. kNoOps: so many
-// instructions without an effect per key. They show what bounds single inserts: a core works on as many keys at once as
+// instructions without an effect per key. They show a part of what bounds single inserts: a core works on as many keys at once as
 // have room in its reorder buffer.
 template <std::size_t kWindow, bool kLocked, int kNoOps = 0>
 std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {

@@ -75,24 +75,6 @@ TEST_P(DeltaFile, TakesKeysAndKeepsItsList) {
   for (std::uint64_t key = 5'000; key < 5'300; ++key) ASSERT_TRUE(reader.may_contain(key)) << key;
 }
 
-// The delta is asked only for keys that the list does not have, so its answers are fewer.
-TEST_P(DeltaFile, AnswersManyKeysAsItDoesOne) {
-  FilterFile file = FilterFile::open(path_, writer());
-  add(file, 5'000, 150);
-  std::vector<std::uint64_t> keys;  // of the list, of the delta and of neither, in turn
-  for (std::uint64_t i = 0; i < 1'000; ++i)
-    for (const std::uint64_t key : {i, 5'000 + i % 150, (1 << 20) + i}) keys.push_back(key);
-  const std::unique_ptr<bool[]> found(new bool[keys.size()]);
-  const std::size_t count = file.may_contain_many(keys, std::span(found.get(), keys.size()));
-  EXPECT_EQ(count,
-            static_cast<std::size_t>(std::count(found.get(), found.get() + keys.size(), true)));
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    ASSERT_EQ(found[i], file.may_contain(keys[i])) << i;
-    ASSERT_TRUE(found[i] || i % 3 == 2) << i;
-  }
-  EXPECT_LT(count, 2'050U);
-}
-
 // The file of a writer that is gone: with `process` its bits count the keys, with `sync` its journal does.
 TEST_P(DeltaFile, CountsTheKeysOfAKilledWriter) {
   FilterFile killed = FilterFile::open(path_, writer());

@@ -6,7 +6,7 @@ const N = "([\\d,]+)";
 const FPR = "a false-positive rate of (\\S+?)";
 const LIMIT = "(2\\^\\d+) (?:bits|counters) \\(128 GiB\\)";
 const WINDOW = `a window of ${N} (second|insertion)s?`;
-const UNITS: Record<string, string> = { second: "秒", insertion: "次添加" };
+const UNITS: Record<string, string> = { second: "秒", insertion: "次添加", bit: "位", counter: "个计数器" };
 
 // The sentences of src/plan, and what they are in Chinese.
 const CHINESE: readonly (readonly [string, string])[] = [
@@ -25,17 +25,17 @@ const CHINESE: readonly (readonly [string, string])[] = [
     "$1 个元素、误判率 $2 需要超过 $3 个计数器（128 GiB）；请拆分集合，或放宽误判率"],
   [`${N} keys? at ${FPR}(?: with ${N} hash(?:es)?)? need (?:more than )?${N} bits per key with counters of (\\d) bits, above the limit of ${N}; .*`,
     "$1 个元素、误判率 $2 用 $5 位计数器时每键需要 $4 位，超过上限 $6；请放宽误判率，或直接保存键的集合"],
-  [`${N} (?:bit|counter)s? are too few for ${N} keys?: .*`, "$1 位装不下 $2 个元素：每次查询都会回答“可能有”；请增加内存"],
-  [`not one key fits into ${N} (?:bit|counter)s? with ${N} hash(?:es)? at ${FPR}; .*`,
-    "$1 位、$2 个哈希、误判率 $3 时连一个元素也装不下；请增加内存或放宽误判率"],
+  [`${N} (bit|counter)s? are too few for ${N} keys?: .*`, "$1 $2装不下 $3 个元素：每次查询都会回答“可能有”；请增加内存"],
+  [`not one key fits into ${N} (bit|counter)s? with ${N} hash(?:es)? at ${FPR}; .*`,
+    "$1 $2、$3 个哈希、误判率 $4 时连一个元素也装不下；请增加内存或放宽误判率"],
   [`${N} hash(?:es)? (?:is|are) the best for ${N} keys? with layout (\\w+) only above .*`,
     "$1 个哈希要到 128 GiB 以上才是 $2 个元素的最优值；请减少哈希或拆分集合"],
   [`${FPR} and ${N} hash(?:es)? need over 10\\^4 bits per key with layout (\\w+); give more hashes`,
     "误判率 $1 配 $2 个哈希，每键需要超过 10^4 位；请增加哈希"],
   [`${FPR} and ${N} hash(?:es)? determine only the ratio, (\\S+) bits per key with layout \\w+; .*`,
     "误判率 $1 与 $2 个哈希只能确定比例：每键 $3 位；请再填元素个数或内存"],
-  [`${N} keys? in ${N} (?:bit|counter)s? give ${FPR}, not (\\S+); .*`,
-    "$1 个元素放进 $2 位，误判率为 $3，达不到 $4；请增加内存、减少元素或放宽误判率"],
+  [`${N} keys? in ${N} (bit|counter)s? give ${FPR}, not (\\S+); .*`,
+    "$1 个元素放进 $2 $3，误判率为 $4，达不到 $5；请增加内存、减少元素或放宽误判率"],
   [`items ${N} is above the limit of a frozen filter, 2\\^35 keys`, "元素个数 $1 超过冻结过滤器的上限 2^35"],
   ["delta is 0; say how many keys may come before the filter is built again", "增量为 0；请填重建之前可添加的键数"],
   ["false-positive rate (\\S+) is not between 1\\.1e-09 and 0\\.5, .*", "误判率 $1 超出范围；有增量时请填 1.1e-09 到 0.5 之间的值"],
@@ -60,7 +60,7 @@ export function refusalText(message: string): string {
   if (language() === "en") return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
   for (const [sentence, chinese] of CHINESE) {
     const whole = new RegExp(`^${sentence}$`);
-    if (whole.test(message)) return `${message.replace(whole, chinese).replace(/second|insertion/, (unit) => UNITS[unit] ?? unit)}。`;
+    if (whole.test(message)) return `${message.replace(whole, chinese).replace(/second|insertion|bit|counter/, (unit) => UNITS[unit] ?? unit)}。`;
   }
   return message;
 }

@@ -112,7 +112,8 @@ class AnyFilter {
 
   // The location without user and password, for messages.
   [[nodiscard]] static std::string display_name(const std::string& location);
-  // Whether the location is the address of a server, valid or not, and not the path of a file.
+  // Whether the location is an address, valid or not, and not a path: it begins with a word and "://". The calls above
+  // refuse an address with an unknown word: Error{invalid_argument}.
   [[nodiscard]] static bool is_address(std::string_view location) noexcept;
 
   // ---- from one location to another ---------------------------------------------------------------

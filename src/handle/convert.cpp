@@ -25,12 +25,12 @@ enum class Form { filter_file, dump_file, other_file, strings, module, module_sh
 
 constexpr const char* kAdvice = "bloomery rebuild makes a filter from its keys";
 
-Form form_of_source(const std::string& location) {
-  if (is_redis_url(location)) {
-    const RedisUrl url = redis_url(location);
-    if (!url.module) return Form::strings;
-    return url.shards ? Form::module_shards : Form::module;
-  }
+Form form_of(const RedisUrl& url) noexcept {
+  if (!url.module) return Form::strings;
+  return url.shards ? Form::module_shards : Form::module;
+}
+
+Form form_of_file(const std::string& location) {
   if (is_dump_file(location)) return Form::dump_file;
   const File file(real_os(), location, Os::Open::read);
   std::array<char, 4> start{};
@@ -43,12 +43,27 @@ Form form_of_source(const std::string& location) {
              : Form::other_file;
 }
 
+Form form_of_source(const std::string& location) {
+  switch (place_of(location)) {
+    case Place::file:
+      return form_of_file(location);
+    case Place::server:
+      return form_of(redis_url(location));
+  }
+  __builtin_unreachable();
+}
+
 bool is_dump(Form form) noexcept { return form == Form::dump_file || form == Form::module; }
 
 // A dump stays a dump, unless the destination's name asks for another form.
 Form form_of_destination(const std::string& location, Form source) {
-  if (is_redis_url(location)) return form_of_source(location);
-  return is_dump(source) && !location.ends_with(".bloom") ? Form::dump_file : Form::filter_file;
+  switch (place_of(location)) {
+    case Place::file:
+      return is_dump(source) && !location.ends_with(".bloom") ? Form::dump_file : Form::filter_file;
+    case Place::server:
+      return form_of(redis_url(location));
+  }
+  __builtin_unreachable();
 }
 
 // ---- plain filters --------------------------------------------------------------------------------
@@ -149,7 +164,7 @@ void store_dump(const NextChunk& next, const std::string& source, std::uint64_t 
   const std::uint64_t bytes = totals(header.plan).bytes;
   if (bytes > most) throw refused(ErrorCode::corrupt, "it ends before its bits do");
   if (const auto* frozen = std::get_if<FrozenPlan>(&header.plan)) {
-    if (is_redis_url(to))
+    if (place_of(to) != Place::file)
       throw refused(ErrorCode::wrong_kind, "a Redis string holds a plain filter, not a frozen one");
     NewFrozenFile file =
         frozen_beside(to, *frozen, header.items, header.hasher, replace, {&source, 1});
@@ -208,29 +223,11 @@ void convert_payload(const std::string& source, const std::string& out, Form to,
   restore_into_module(redis_url(out), replace, payload);
 }
 
-// ---- bitmaps --------------------------------------------------------------------------------------
-
-void convert_bitmap(const std::string& source, const std::string& out, const PhpScheme& scheme) {
-  for (const std::string& location : {source, out})
-    if (is_redis_url(location) && redis_url(location).module)
-      throw Error(
-          ErrorCode::wrong_kind,
-          AnyFilter::display_name(location) +
-              ": a filter of the module has no bits of a PHP class, and its keys are not in "
-              "those; build a new one with create and add");
-  const PhpFilter filter = is_redis_url(source) ? load_php_bucket(redis_url(source), scheme)
-                                                : load_php_file(source, scheme);
-  if (is_redis_url(out)) return store_php_bucket(redis_url(out), filter);
-  WholeFile file(out, source);
-  file.write(filter.string_bytes());
-  file.publish(false);
-}
-
 }  // namespace
 
 void AnyFilter::convert(const std::string& source, const std::string& out,
                         const AnyOptions& options) {
-  if (options.scheme) return convert_bitmap(source, out, *options.scheme);
+  if (options.scheme) return store_bitmap(load_bitmap(source, *options.scheme), source, out);
   const Form from = form_of_source(source);
   const Form to = form_of_destination(out, from);
   if (from == Form::module_shards && to == Form::module_shards) {

@@ -30,10 +30,10 @@ class AnyFilter::Impl {
   }
 
   // Null: the place takes keys only as bytes, and the first overload of apply throws Error{wrong_kind}.
-  [[nodiscard]] virtual const Hasher* hasher() const noexcept { return nullptr; }
+  [[nodiscard]] virtual const Hasher* hasher() const noexcept = 0;
   virtual std::size_t apply(Operation operation, std::span<const Hash128> hashes,
                             std::span<bool> answers);
-  // By default it hashes the keys.
+  // By default it hashes the keys, so a place without a hasher overrides it.
   virtual std::size_t apply(Operation operation, Keys keys, std::span<bool> answers);
   // Like RedisPhpFilter::insert_bits. By default Error{wrong_kind}.
   virtual std::size_t insert_bits(std::string_view key, std::span<bool> before);

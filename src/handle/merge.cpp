@@ -92,8 +92,10 @@ FilterStats merge_pieces(std::span<const std::string> locations, const std::stri
                                                    static_cast<double>(parameters.plan.bits)));
 }
 
+bool is_file(const std::string& location) { return place_of(location) == Place::file; }
+
 bool is_module_shards(const std::string& location) {
-  if (!is_redis_url(location)) return false;
+  if (place_of(location) != Place::server) return false;
   const RedisUrl url = redis_url(location);
   return url.module && url.shards;
 }
@@ -114,7 +116,7 @@ AnyFilter::Merged AnyFilter::merge(std::span<const std::string> sources, const s
       return {std::nullopt, error.what()};  // only the statistics are missing
     }
   }
-  const bool files = !is_redis_url(out) && std::ranges::none_of(sources, is_redis_url);
+  const bool files = is_file(out) && std::ranges::all_of(sources, is_file);
   return {files ? merge_files(sources, out, replace) : merge_pieces(sources, out, replace), {}};
 }
 

@@ -23,7 +23,7 @@ RedisUrl redis_url(const std::string&) { refuse(); }
 RedisUrl redis_pattern(const std::string&) { refuse(); }
 void for_each_of_module(const RedisUrl&, const UseStats&) { refuse(); }
 AnyImpl redis_filter(const RedisUrl&, Opening, const FilterSpec&, const AnyOptions&) { refuse(); }
-AnyImpl redis_rebuild(const RedisUrl&, const Plan&, const Hasher&) { refuse(); }
+AnyImpl redis_rebuild(const RedisUrl&, const FilterPlan&, const Hasher&) { refuse(); }
 AnyFilter::Rotation redis_rotate(const RedisUrl&, const AnyOptions&) { refuse(); }
 PhpFilter load_php_bucket(const RedisUrl&, const PhpScheme&) { refuse(); }
 void store_php_bucket(const RedisUrl&, const PhpFilter&) { refuse(); }

@@ -61,6 +61,7 @@ class PhpBits : public AnyFilter::Impl {
  public:
   PhpBits(std::string name, PhpFilter filter) : Impl(std::move(name)), filter_(std::move(filter)) {}
 
+  [[nodiscard]] const Hasher* hasher() const noexcept final { return nullptr; }
   std::size_t apply(AnyFilter::Operation operation, AnyFilter::Keys keys,
                     std::span<bool> answers) override {
     switch (operation) {

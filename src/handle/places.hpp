@@ -1,4 +1,5 @@
-// The places of filters: the functions that open and create an AnyFilter::Impl in each of them.
+// The places of filters: what a location names (places.cpp), and the functions that open and create an AnyFilter::Impl in
+// each place.
 #pragma once
 
 #include <bloomery/module_messages.hpp>
@@ -12,6 +13,27 @@
 #include "handle/impl.hpp"
 
 namespace bloomery::detail {
+
+// What a location can name. A switch over it has no default, so the compiler finds each function that does not know a
+// new place.
+enum class Place : std::uint8_t { file, server };
+
+// Whether a location is an address, valid or not: it begins with a word and "://".
+[[nodiscard]] bool is_address(std::string_view location) noexcept;
+// Error{invalid_argument}: an address with a word that names no place.
+[[nodiscard]] Place place_of(std::string_view location);
+// AnyFilter::display_name.
+[[nodiscard]] std::string name_of_location(const std::string& location);
+
+[[nodiscard]] AnyImpl filter_at(const std::string& location, Opening how, const FilterSpec& spec,
+                                const AnyOptions& options);
+[[nodiscard]] AnyImpl rebuild_at(const std::string& location, const FilterPlan& plan,
+                                 const Hasher& hasher);
+[[nodiscard]] AnyFilter::Rotation rotate_at(const std::string& location, const AnyOptions& options);
+
+// The bits of a PHP class. `source`: the location that a new file has its rights from.
+[[nodiscard]] PhpFilter load_bitmap(const std::string& location, const PhpScheme& scheme);
+void store_bitmap(const PhpFilter& filter, const std::string& source, const std::string& out);
 
 // ---- memory and files (contents_filter.cpp) -----------------------------------------------------
 
@@ -40,7 +62,8 @@ inline constexpr const char* kPhpVerified =
 [[nodiscard]] RedisUrl redis_url(const std::string& location);
 [[nodiscard]] AnyImpl redis_filter(const RedisUrl& url, Opening how, const FilterSpec& spec,
                                    const AnyOptions& options);
-[[nodiscard]] AnyImpl redis_rebuild(const RedisUrl& url, const Plan& plan, const Hasher& hasher);
+[[nodiscard]] AnyImpl redis_rebuild(const RedisUrl& url, const FilterPlan& plan,
+                                    const Hasher& hasher);
 [[nodiscard]] AnyFilter::Rotation redis_rotate(const RedisUrl& url, const AnyOptions& options);
 [[nodiscard]] PhpFilter load_php_bucket(const RedisUrl& url, const PhpScheme& scheme);
 void store_php_bucket(const RedisUrl& url, const PhpFilter& filter);

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "handle/places.hpp"
 #include "store/files.hpp"
 #include "store/rights.hpp"
 
@@ -86,17 +85,14 @@ FilterFile file_beside(const std::string& name, const FilterPlan& plan, const Ha
   return file;
 }
 
-std::unique_ptr<PlainSource> plain_source(const std::string& location) {
-  if (is_redis_url(location)) return redis_source(redis_url(location));
-  return std::make_unique<FileSource>(location);
+std::unique_ptr<PlainSource> file_source(const std::string& path) {
+  return std::make_unique<FileSource>(path);
 }
 
-std::unique_ptr<PlainSink> plain_sink(const std::string& location,
-                                      const PlainParameters& parameters, bool replace,
-                                      std::span<const std::string> sources) {
-  if (is_redis_url(location)) return redis_sink(redis_url(location), parameters, replace);
-  require_one_part(location, parameters);
-  return std::make_unique<FileSink>(location, parameters, replace, sources);
+std::unique_ptr<PlainSink> file_sink(const std::string& path, const PlainParameters& parameters,
+                                     bool replace, std::span<const std::string> sources) {
+  require_one_part(path, parameters);
+  return std::make_unique<FileSink>(path, parameters, replace, sources);
 }
 
 void require_one_part(const std::string& name, const PlainParameters& parameters) {

@@ -51,7 +51,7 @@ class PlainSink {
   virtual void publish() = 0;
 };
 
-// Error{wrong_kind}: the filter there is of another kind. Other errors are those of the place.
+// In any place (places.cpp). Error{wrong_kind}: the filter there is of another kind. Other errors are those of the place.
 [[nodiscard]] std::unique_ptr<PlainSource> plain_source(const std::string& location);
 // `replace`: a filter of the same kind may be replaced. Error{exists}; {wrong_kind}: bits in shards, but the place
 // has no shards; {mismatch}: the place has another number of shards. Other errors are those of the place. `sources`:
@@ -60,7 +60,11 @@ class PlainSink {
                                                     const PlainParameters& parameters, bool replace,
                                                     std::span<const std::string> sources);
 
-// The same functions for addresses (redis_plain.cpp).
+// The same for paths, and for addresses (redis_plain.cpp).
+[[nodiscard]] std::unique_ptr<PlainSource> file_source(const std::string& path);
+[[nodiscard]] std::unique_ptr<PlainSink> file_sink(const std::string& path,
+                                                   const PlainParameters& parameters, bool replace,
+                                                   std::span<const std::string> sources);
 [[nodiscard]] std::unique_ptr<PlainSource> redis_source(const RedisUrl& url);
 [[nodiscard]] std::unique_ptr<PlainSink> redis_sink(const RedisUrl& url,
                                                     const PlainParameters& parameters,

@@ -106,6 +106,7 @@ class Rebuild final : public AnyFilter::Impl {
 class PhpBucket final : public OnServer<RedisPhpFilter> {
  public:
   using OnServer::OnServer;
+  [[nodiscard]] const Hasher* hasher() const noexcept final { return nullptr; }
   std::size_t apply(Operation operation, AnyFilter::Keys keys, std::span<bool> answers) override {
     return run(
         operation, [&] { return filter_.insert_many(keys, answers); },
@@ -262,13 +263,17 @@ AnyFilter::Rotation redis_rotate(const RedisUrl& url, const AnyOptions& options)
   return {.done = done, .generation = from + 1, .older_key = filter.older_key()};
 }
 
-AnyImpl redis_rebuild(const RedisUrl& url, const Plan& plan, const Hasher& hasher) {
+AnyImpl redis_rebuild(const RedisUrl& url, const FilterPlan& plan, const Hasher& hasher) {
   if (url.module && url.shards) refuse_module_shards(url);
   if (url.module)
     refuse(ErrorCode::wrong_kind, url,
            "a filter of the module is merged by BF.MERGE on its server, and moved by bloomery "
            "convert; build a new one with create and add");
-  return std::make_unique<Rebuild>(url, RedisFilterWriter::of_keys(url, plan, hasher, true));
+  if (kind_of(plan) != Kind::plain)
+    throw PlanError(ErrorCode::wrong_kind, PlanField::kind,
+                    ": a Redis string holds a plain filter; leave {kind} out", url.text());
+  return std::make_unique<Rebuild>(
+      url, RedisFilterWriter::of_keys(url, std::get<Plan>(plan), hasher, true));
 }
 
 PhpFilter load_php_bucket(const RedisUrl& url, const PhpScheme& scheme) {

@@ -36,6 +36,7 @@ class OfModule final : public OnServer<ModuleFilter> {
  public:
   OfModule(const RedisUrl& url, ModuleFilter filter, FilterSpec spec)
       : OnServer(url, std::move(filter)), spec_(spec) {}
+  [[nodiscard]] const Hasher* hasher() const noexcept final { return nullptr; }
   std::size_t apply(Operation operation, AnyFilter::Keys keys, std::span<bool> answers) override {
     return run(
         operation, [&] { return filter_.insert_many(keys, answers); },

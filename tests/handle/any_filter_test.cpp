@@ -352,11 +352,55 @@ TEST(AnyFilter, OfAFileDoesNotRotate) {
 }
 
 TEST(AnyFilter, KnowsAddressesFromPaths) {
-  for (const char* address : {"redis://h", "redis+module+cluster://h?key=k", "redis+unix:///s"})
+  for (const char* address : {"redis://h", "redis+module+cluster://h?key=k", "redis+unix:///s",
+                              "redis2://h", "REDIS://h", "s3://h", "a-b.c+9://"})
     EXPECT_TRUE(AnyFilter::is_address(address)) << address;
-  for (const char* path : {"redis", "seen.bloom", "/redis://h", "redis2://h", ""})
+  for (const char* path : {"redis", "seen.bloom", "/redis://h", "./redis://h", "://", "a b://h",
+                           "a:/b//", "a//b://", ""})
     EXPECT_FALSE(AnyFilter::is_address(path)) << path;
   EXPECT_EQ(AnyFilter::display_name("seen.bloom"), "seen.bloom");
+}
+
+// A mistyped address is not taken for a path, in whatever call it stands, and no message repeats its password.
+TEST(AnyFilter, RefusesAnAddressOfNoPlace) {
+  const Scratch scratch;
+  const std::string there = scratch / "f", wrong = "redsi://me:secret@h?key=k";
+  AnyFilter::create(there, spec_of_kind(Kind::plain)).close();
+  const FilterSpec spec = spec_of_kind(Kind::plain);
+  const AnyOptions php{.scheme = PhpScheme::string_hashes("BKDR")};
+  const std::function<void()> calls[] = {
+      [&] { (void)AnyFilter::open(wrong); },
+      [&] { (void)AnyFilter::open(wrong, Access::write, php); },
+      [&] { (void)AnyFilter::create(wrong, spec); },
+      [&] { (void)AnyFilter::create(wrong, spec, {.shared = true}); },
+      [&] { (void)AnyFilter::open_or_create(wrong, spec); },
+      [&] { (void)AnyFilter::rebuild(wrong, plan(spec)); },
+      [&] { (void)AnyFilter::rotate(wrong); },
+      [&] { (void)AnyFilter::verify(wrong); },
+      [&] { (void)AnyFilter::display_name(wrong); },
+      [&] { AnyFilter::open(there).save(wrong); },
+      [&] {
+        (void)AnyFilter::merge(std::vector{there, wrong}, scratch / "out");
+      },
+      [&] {
+        (void)AnyFilter::merge(std::vector{there, there}, wrong);
+      },
+      [&] { AnyFilter::convert(wrong, scratch / "out"); },
+      [&] { AnyFilter::convert(there, wrong); },
+      [&] { AnyFilter::convert(wrong, scratch / "out", php); },
+  };
+  for (const auto& call : calls) {
+    try {
+      call();
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      const std::string what = error.what();
+      EXPECT_TRUE(what.starts_with("redsi:// is not the beginning of an address")) << what;
+      EXPECT_EQ(what.find("secret"), std::string::npos) << what;
+    }
+  }
+  EXPECT_FALSE(std::filesystem::exists(scratch / "out"));
 }
 
 }  // namespace

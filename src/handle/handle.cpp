@@ -1,4 +1,4 @@
-// Finds the filter at a location.
+// AnyFilter: calls are handed to the place, and the parts of a batch are counted.
 #include <bloomery/any_filter.hpp>
 
 #include "handle/places.hpp"
@@ -13,35 +13,6 @@ using namespace detail;
 
 namespace {
 
-AnyImpl at(const std::string& location, Opening how, const FilterSpec& spec,
-           const AnyOptions& options) {
-  if (options.shared && (is_redis_url(location) || options.scheme))
-    throw Error(ErrorCode::invalid_argument,
-                AnyFilter::display_name(location) +
-                    ": writers share filter files; a server is shared by all its clients anyway");
-  if (is_redis_url(location)) return redis_filter(redis_url(location), how, spec, options);
-  if (options.scheme) return php_file_filter(location, *options.scheme, how);
-  if (options.rotating)
-    throw PlanError(ErrorCode::wrong_kind, PlanField::window,
-                    ": two generations are for filters in Redis strings; a {window} makes a file "
-                    "that forgets",
-                    location);
-  if (how == Opening::create)
-    return file_filter(location,
-                       FilterFile::create(location, plan(spec),
-                                          {.hasher = options.hasher(),
-                                           .durability = options.durability,
-                                           .replace = options.replace,
-                                           .shared = options.shared}),
-                       Access::write);
-  const Access access = how == Opening::read ? Access::read : Access::write;
-  return file_filter(
-      location,
-      FilterFile::open(
-          location, {.access = access, .durability = options.durability, .shared = options.shared}),
-      access);
-}
-
 // Whether the request says how large a new filter is.
 bool is_sized(const FilterSpec& spec) noexcept {
   return spec.capacity || (spec.window && spec.window->unit == WindowUnit::insertions);
@@ -55,71 +26,6 @@ Hasher AnyOptions::hasher() const {
   const bool draw = random_seed || family == HashFamily::siphash;
   return Hasher(family, draw ? bloomery::random_seed(family) : Seed{});
 }
-
-// ---- defaults that a place may override -----------------------------------------------------------
-
-std::size_t AnyFilter::Impl::apply(Operation, std::span<const Hash128>, std::span<bool>) {
-  refuse(ErrorCode::wrong_kind, "it hashes keys itself; give their bytes");
-}
-
-std::size_t AnyFilter::Impl::apply(Operation operation, Keys keys, std::span<bool> answers) {
-  const std::vector<Hash128> hashes = hash_keys(*hasher(), keys);
-  return apply(operation, std::span<const Hash128>(hashes), answers);
-}
-
-std::size_t AnyFilter::Impl::insert_bits(std::string_view, std::span<bool>) {
-  refuse(ErrorCode::wrong_kind, "only the bits of a PHP class on a server are told one by one");
-}
-
-void AnyFilter::Impl::require_removal() const {
-  throw PlanError(ErrorCode::wrong_kind, PlanField::kind,
-                  ": keys cannot be removed from its bits, which many keys share; make a filter of "
-                  "{kind} counting",
-                  name_);
-}
-
-std::vector<std::byte> AnyFilter::Impl::encode() {
-  refuse(ErrorCode::wrong_kind, "only a filter in memory or in a file is encoded");
-}
-
-std::uint64_t AnyFilter::Impl::encoded_size() { return encode().size(); }
-
-void AnyFilter::Impl::merge(const FilterView&) { refuse_merge(); }
-void AnyFilter::Impl::merge(const CountingView&) { refuse_merge(); }
-void AnyFilter::Impl::refuse_merge() const {
-  refuse(ErrorCode::wrong_kind,
-         "filters are merged into one in memory or in a file; merge by location makes a new one");
-}
-
-void AnyFilter::Impl::intersect(const FilterView&) {
-  refuse(ErrorCode::wrong_kind, "only a plain filter in memory is intersected; take a copy of it");
-}
-
-void AnyFilter::Impl::clear() {
-  refuse(ErrorCode::wrong_kind,
-         "only a filter in memory is cleared; create a new one in the place of this one");
-}
-
-std::unique_ptr<AnyFilter::Impl> AnyFilter::Impl::copy() { return memory_filter(encode()); }
-
-bool AnyFilter::Impl::reload() {
-  refuse(ErrorCode::wrong_kind, "only a reader of a file is reloaded; others are never behind");
-}
-
-void AnyFilter::Impl::refuse(ErrorCode code, const std::string& what) const {
-  throw Error(code, name_ + ": " + what);
-}
-
-std::uint64_t AnyFilter::Impl::begin_batch(std::string_view) {
-  refuse(ErrorCode::wrong_kind,
-         "only a filter file knows which keys of a batch are done; repeat all");
-}
-
-void AnyFilter::Impl::refuse_insert_absent() const {
-  refuse(ErrorCode::wrong_kind, "insert_absent is for filters in memory; ask first, then insert");
-}
-
-// ---- the handle -----------------------------------------------------------------------------------
 
 AnyFilter::AnyFilter(std::unique_ptr<Impl> impl) noexcept
     : impl_(std::move(impl)), direct_(impl_->direct()) {}
@@ -145,14 +51,13 @@ AnyFilter AnyFilter::decode(std::span<const std::byte> bytes) {
 }
 
 AnyFilter AnyFilter::open(const std::string& location, Access access, const AnyOptions& options) {
-  AnyImpl impl = at(location, access == Access::read ? Opening::read : Opening::write, {}, options);
-  if (access == Access::read && is_redis_url(location)) impl->only_reads();
-  return AnyFilter(std::move(impl));
+  return AnyFilter(
+      filter_at(location, access == Access::read ? Opening::read : Opening::write, {}, options));
 }
 
 AnyFilter AnyFilter::create(const std::string& location, const FilterSpec& spec,
                             const AnyOptions& options) {
-  return AnyFilter(at(location, Opening::create, spec, options));
+  return AnyFilter(filter_at(location, Opening::create, spec, options));
 }
 
 AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpec& spec,
@@ -164,7 +69,7 @@ AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpe
   for (int i = 1;; ++i) {
     // Another process may create the filter after this one has not found it, and remove it again.
     try {
-      AnyFilter there(at(location, Opening::write, spec, options));
+      AnyFilter there(filter_at(location, Opening::write, spec, options));
       require_agreement(*there.impl_, spec, options);
       return there;
     } catch (const Error& error) {
@@ -184,25 +89,11 @@ AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpe
 
 AnyFilter AnyFilter::rebuild(const std::string& location, const FilterPlan& plan,
                              const Hasher& hasher) {
-  if (!is_redis_url(location))
-    return AnyFilter(file_filter(
-        location,
-        FilterFile::rebuild(location, plan,
-                            {.hasher = hasher, .durability = Durability::process, .replace = true}),
-        Access::write));
-  const RedisUrl url = redis_url(location);
-  if (kind_of(plan) != Kind::plain)
-    throw PlanError(ErrorCode::wrong_kind, PlanField::kind,
-                    ": a Redis string holds a plain filter; leave {kind} out", url.text());
-  return AnyFilter(redis_rebuild(url, std::get<Plan>(plan), hasher));
+  return AnyFilter(rebuild_at(location, plan, hasher));
 }
 
 AnyFilter::Rotation AnyFilter::rotate(const std::string& location, const AnyOptions& options) {
-  if (!is_redis_url(location))
-    throw PlanError(ErrorCode::wrong_kind, PlanField::window,
-                    ": a file does not rotate; create one with a {window}, which forgets by itself",
-                    location);
-  return redis_rotate(redis_url(location), options);
+  return rotate_at(location, options);
 }
 
 bool AnyFilter::is_pattern(std::string_view location) noexcept {
@@ -216,15 +107,17 @@ void AnyFilter::for_each(
 }
 
 VerifyReport AnyFilter::verify(const std::string& location, const AnyOptions& options) {
-  if (!is_redis_url(location) && !options.scheme) return bloomery::verify(location);
+  if (place_of(location) == Place::file && !options.scheme) return bloomery::verify(location);
   return open(location, Access::read, options).verify();
 }
 
 std::string AnyFilter::display_name(const std::string& location) {
-  return is_redis_url(location) ? redis_url(location).text() : location;
+  return name_of_location(location);
 }
 
-bool AnyFilter::is_address(std::string_view location) noexcept { return is_redis_url(location); }
+bool AnyFilter::is_address(std::string_view location) noexcept {
+  return detail::is_address(location);
+}
 
 std::size_t AnyFilter::apply(Operation operation, std::span<const Hash128> hashes,
                              std::span<bool> answers) {
@@ -320,7 +213,7 @@ void AnyFilter::close() {
 std::vector<std::byte> AnyFilter::encode() { return impl().encode(); }
 std::uint64_t AnyFilter::encoded_size() { return impl().encoded_size(); }
 void AnyFilter::save(const std::string& path) {
-  if (is_redis_url(path))
+  if (place_of(path) != Place::file)
     throw Error(ErrorCode::invalid_argument,
                 display_name(path) + ": a filter is saved in a file; give a path");
   const std::vector<std::byte> bytes = encode();

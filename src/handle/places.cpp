@@ -1,0 +1,171 @@
+// What a location names, and what depends on that: one switch each.
+#include "handle/places.hpp"
+
+#include "handle/dump_file.hpp"
+#include "handle/plain_bits.hpp"
+
+namespace bloomery::detail {
+
+namespace {
+
+AnyImpl filter_in_file(const std::string& path, Opening how, const FilterSpec& spec,
+                       const AnyOptions& options) {
+  if (options.scheme) return php_file_filter(path, *options.scheme, how);
+  if (options.rotating)
+    throw PlanError(ErrorCode::wrong_kind, PlanField::window,
+                    ": two generations are for filters in Redis strings; a {window} makes a file "
+                    "that forgets",
+                    path);
+  if (how == Opening::create)
+    return file_filter(path,
+                       FilterFile::create(path, plan(spec),
+                                          {.hasher = options.hasher(),
+                                           .durability = options.durability,
+                                           .replace = options.replace,
+                                           .shared = options.shared}),
+                       Access::write);
+  const Access access = how == Opening::read ? Access::read : Access::write;
+  return file_filter(
+      path,
+      FilterFile::open(
+          path, {.access = access, .durability = options.durability, .shared = options.shared}),
+      access);
+}
+
+AnyImpl filter_on_server(const RedisUrl& url, Opening how, const FilterSpec& spec,
+                         const AnyOptions& options) {
+  AnyImpl filter = redis_filter(url, how, spec, options);
+  if (how == Opening::read) filter->only_reads();
+  return filter;
+}
+
+RedisUrl bucket_at(const std::string& location) {
+  RedisUrl url = redis_url(location);
+  if (url.module)
+    throw Error(ErrorCode::wrong_kind,
+                url.text() +
+                    ": a filter of the module has no bits of a PHP class, and its keys are not in "
+                    "those; build a new one with create and add");
+  return url;
+}
+
+}  // namespace
+
+bool is_address(std::string_view location) noexcept {
+  const std::size_t word = location.find_first_not_of(
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");  // RFC 3986, 3.1
+  return word != 0 && word != std::string_view::npos && location[0] != '.' &&
+         location.substr(word).starts_with("://");
+}
+
+Place place_of(std::string_view location) {
+  if (is_redis_url(location)) return Place::server;
+  if (!is_address(location)) return Place::file;
+  const std::string_view word = location.substr(0, location.find(':'));
+  throw Error(ErrorCode::invalid_argument,
+              fill_in("{}:// is not the beginning of an address; redis://, redis+module:// and "
+                      "redis+cluster:// are, for example; if it is a path, write ./{}://",
+                      word, word));
+}
+
+AnyImpl filter_at(const std::string& location, Opening how, const FilterSpec& spec,
+                  const AnyOptions& options) {
+  const Place place = place_of(location);
+  if (options.shared && (place != Place::file || options.scheme))
+    throw Error(ErrorCode::invalid_argument,
+                AnyFilter::display_name(location) +
+                    ": writers share filter files; a server is shared by all its clients anyway");
+  switch (place) {
+    case Place::file:
+      return filter_in_file(location, how, spec, options);
+    case Place::server:
+      return filter_on_server(redis_url(location), how, spec, options);
+  }
+  __builtin_unreachable();
+}
+
+AnyImpl rebuild_at(const std::string& location, const FilterPlan& plan, const Hasher& hasher) {
+  switch (place_of(location)) {
+    case Place::file:
+      return file_filter(
+          location,
+          FilterFile::rebuild(
+              location, plan,
+              {.hasher = hasher, .durability = Durability::process, .replace = true}),
+          Access::write);
+    case Place::server:
+      return redis_rebuild(redis_url(location), plan, hasher);
+  }
+  __builtin_unreachable();
+}
+
+AnyFilter::Rotation rotate_at(const std::string& location, const AnyOptions& options) {
+  switch (place_of(location)) {
+    case Place::file:
+      throw PlanError(
+          ErrorCode::wrong_kind, PlanField::window,
+          ": a file does not rotate; create one with a {window}, which forgets by itself",
+          location);
+    case Place::server:
+      return redis_rotate(redis_url(location), options);
+  }
+  __builtin_unreachable();
+}
+
+std::string name_of_location(const std::string& location) {
+  switch (place_of(location)) {
+    case Place::file:
+      return location;
+    case Place::server:
+      return redis_url(location).text();
+  }
+  __builtin_unreachable();
+}
+
+// ---- bits that are copied from one place to another -----------------------------------------------
+
+std::unique_ptr<PlainSource> plain_source(const std::string& location) {
+  switch (place_of(location)) {
+    case Place::file:
+      return file_source(location);
+    case Place::server:
+      return redis_source(redis_url(location));
+  }
+  __builtin_unreachable();
+}
+
+std::unique_ptr<PlainSink> plain_sink(const std::string& location,
+                                      const PlainParameters& parameters, bool replace,
+                                      std::span<const std::string> sources) {
+  switch (place_of(location)) {
+    case Place::file:
+      return file_sink(location, parameters, replace, sources);
+    case Place::server:
+      return redis_sink(redis_url(location), parameters, replace);
+  }
+  __builtin_unreachable();
+}
+
+PhpFilter load_bitmap(const std::string& source, const PhpScheme& scheme) {
+  switch (place_of(source)) {
+    case Place::file:
+      return load_php_file(source, scheme);
+    case Place::server:
+      return load_php_bucket(bucket_at(source), scheme);
+  }
+  __builtin_unreachable();
+}
+
+void store_bitmap(const PhpFilter& filter, const std::string& source, const std::string& out) {
+  switch (place_of(out)) {
+    case Place::file: {
+      WholeFile file(out, source);
+      file.write(filter.string_bytes());
+      return file.publish(false);
+    }
+    case Place::server:
+      return store_php_bucket(bucket_at(out), filter);
+  }
+}
+
+}  // namespace bloomery::detail

@@ -166,35 +166,45 @@ class AnyFilter {
   // ---- keys: integers (not in a module or a PHP class), text or bytes -----------------------------
 
   // True: the key was certainly not there before.
-  template <detail::Key K>
+  template <class K>
   bool insert(const K& key) {
-    if (!inserts_directly()) return one<K>(Operation::insert, key);
-    const bool fresh = direct_.memory->insert(key);
-    *direct_.inserted += fresh ? 1 : 0;
-    // A store per key would take room in the store buffer from the stores that wait for their block.
-    if (acknowledged_ != 1) acknowledged_ = 1;
-    return fresh;
+    if constexpr (!detail::require_key<K>()) {
+      return false;
+    } else {
+      if (!inserts_directly()) return one<K>(Operation::insert, key);
+      const bool fresh = direct_.memory->insert(key);
+      *direct_.inserted += fresh ? 1 : 0;
+      // A store per key would take room in the store buffer from the stores that wait for their block.
+      if (acknowledged_ != 1) acknowledged_ = 1;
+      return fresh;
+    }
   }
   // False: the key was certainly never inserted.
-  template <detail::Key K>
+  template <class K>
   [[nodiscard]] bool may_contain(const K& key) {
-    if (looks_up_directly()) return direct_.bits->may_contain(key);
-    return one<K>(Operation::contain, key);
+    if constexpr (!detail::require_key<K>())
+      return true;
+    else
+      return looks_up_directly() ? direct_.bits->may_contain(key) : one<K>(Operation::contain, key);
   }
   // Whether these two calls are inlined down to the bits, in memory or in a mapping; then they do not throw.
   [[nodiscard]] bool inserts_directly() const noexcept { return direct_.inserted != nullptr; }
   [[nodiscard]] bool looks_up_directly() const noexcept { return direct_.bits != nullptr; }
   // False: the key certainly was not there. Error{wrong_kind}: the filter does not count.
-  template <detail::Key K>
+  template <class K>
   bool remove(const K& key) {
-    return one<K>(Operation::remove, key);
+    if constexpr (!detail::require_key<K>())
+      return false;
+    else
+      return one<K>(Operation::remove, key);
   }
-  // The calls for many keys process them in parts, and return how many of the answers are true. A span for the
-  // answers must be empty or have room for one answer per key. Otherwise the call throws Error{invalid_argument}
-  // and has changed nothing, unless the range of keys can be read only once.
-  template <detail::KeyRange R>
-  std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
-    if constexpr (std::ranges::sized_range<R>)
+  // The calls for many keys process them in parts, and return how many of the answers are true. The answers go into
+  // any range of bools or other integers, with room for one answer per key; an empty std::span<bool> means that no
+  // answers are wanted. If there is less room, the call throws Error{invalid_argument} and has changed nothing,
+  // unless the range of keys can be read only once.
+  template <class R, class A = std::span<bool>>
+  std::size_t insert_many(R&& keys, A&& fresh = {}) {
+    if constexpr (detail::require_keys<R>() && std::ranges::sized_range<R>)
       if (direct_.memory != nullptr) {
         acknowledged_ = 0;
         const std::size_t count = direct_.memory->insert_many(keys, fresh);
@@ -202,18 +212,17 @@ class AnyFilter {
         acknowledged_ = std::ranges::size(keys);
         return count;
       }
-    return detail::as_one_load(
-        *this, [&] { return in_parts(Operation::insert, std::forward<R>(keys), fresh); });
+    return detail::as_one_load(*this, [&] { return with_answers(Operation::insert, keys, fresh); });
   }
-  template <detail::KeyRange R>
-  std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) {
-    if constexpr (std::ranges::sized_range<R>)
+  template <class R, class A = std::span<bool>>
+  std::size_t may_contain_many(R&& keys, A&& found = {}) {
+    if constexpr (detail::require_keys<R>() && std::ranges::sized_range<R>)
       if (direct_.bits != nullptr) return direct_.bits->may_contain_many(keys, found);
-    return in_parts(Operation::contain, keys, found);
+    return with_answers(Operation::contain, keys, found);
   }
-  template <detail::KeyRange R>
-  std::size_t remove_many(R&& keys, std::span<bool> removed = {}) {
-    return in_parts(Operation::remove, keys, removed);
+  template <class R, class A = std::span<bool>>
+  std::size_t remove_many(R&& keys, A&& removed = {}) {
+    return with_answers(Operation::remove, keys, removed);
   }
 
   // Applies an operation to one batch, given as hashes made by hasher() or as the bytes of keys.
@@ -328,13 +337,30 @@ class AnyFilter {
       const Hash128 hash = detail::hash_key(*hash_of, key);
       return apply(operation, std::span(&hash, 1)) == 1;
     }
-    return in_parts(operation, std::span(&key, 1), {}) == 1;
+    const std::span keys(&key, 1);
+    return in_parts(operation, keys, {}) == 1;
+  }
+  template <class R, class A>
+  std::size_t with_answers(Operation operation, R& keys, A& answers) {
+    if constexpr (!detail::require_keys<R>()) {
+      return 0;
+    } else {
+      if (operation != Operation::contain) acknowledged_ = 0;
+      constexpr bool kMayBeUnwanted = std::same_as<std::remove_cv_t<A>, std::span<bool>>;
+      return detail::with_bools(answers, [&](std::span<bool> bools) -> std::size_t {
+        if constexpr (std::ranges::forward_range<R> || std::ranges::sized_range<R>) {
+          const auto count = static_cast<std::size_t>(std::ranges::distance(keys));
+          if (!kMayBeUnwanted || !bools.empty()) detail::require_room(bools.size(), count);
+        } else if (!kMayBeUnwanted && bools.empty()) {
+          detail::require_room(0, std::ranges::begin(keys) == std::ranges::end(keys) ? 0 : 1);
+          return 0;
+        }
+        return in_parts(operation, keys, bools);
+      });
+    }
   }
   template <class R>
-  std::size_t in_parts(Operation operation, R&& keys, std::span<bool> answers) {
-    if (operation != Operation::contain) acknowledged_ = 0;
-    if constexpr (std::ranges::forward_range<R> || std::ranges::sized_range<R>)
-      detail::require_room(answers, static_cast<std::size_t>(std::ranges::distance(keys)));
+  std::size_t in_parts(Operation operation, R& keys, std::span<bool> answers) {
     std::size_t done = 0, count = 0;
     std::vector<Hash128> hashes;
     std::string bytes;  // of the keys of one part, concatenated

@@ -21,13 +21,22 @@ CASES = [
     ("filter.insert_many(std::vector<double>{});", "c++20", KEYS, True),
     ("filter.may_contain_many(7);", "c++20", KEYS, True),
     ("std::vector<double> no; filter.insert_many(std::vector<int>{}, no);", "c++20", ANSWERS, True),
+    ("any.insert(std::uint64_t{1}); std::vector<bool> out(1); any.insert_many(std::vector<int>{1}, out);", "c++20",
+     None, True),
+    ("any.insert(2.5);", "c++20", KEY, True),
+    ("(void)any.may_contain('x');", "c++20", KEY, True),
+    ("any.remove(2.5F);", "c++20", KEY, True),
+    ("any.insert_many(std::vector<double>{});", "c++20", KEYS, True),
+    ("any.may_contain_many(7);", "c++20", KEYS, True),
+    ("any.remove_many(7);", "c++20", KEYS, True),
+    ("std::vector<double> no; any.may_contain_many(std::vector<int>{}, no);", "c++20", ANSWERS, True),
     ("", "c++17", LANGUAGE, False),
 ]
 
 
 def errors_of(compiler, include, code, standard):
-    source = ("#include <bloomery/filter.hpp>\n#include <vector>\n"
-              "void use(bloomery::Filter& filter) { (void)filter; " + code + " }\n")
+    source = ("#include <bloomery/any_filter.hpp>\n#include <bloomery/filter.hpp>\n#include <vector>\n"
+              "void use(bloomery::Filter& filter, bloomery::AnyFilter& any) { (void)filter; (void)any; " + code + " }\n")
     run = subprocess.run([compiler, "-x", "c++", f"-std={standard}", "-fsyntax-only", f"-I{include}", "-"],
                          input=source, capture_output=True, text=True, check=False)
     return [line for line in run.stderr.splitlines() if "error:" in line]

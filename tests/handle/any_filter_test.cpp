@@ -209,6 +209,48 @@ TEST(AnyFilter, WantsRoomForTheAnswers) {
   });
 }
 
+// In a filter that answers by itself, and in one that is asked part by part.
+TEST(AnyFilter, AnswersIntoAnyRangeOfBools) {
+  std::vector<std::uint64_t> keys(70'000);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i / 2;
+  for (const Kind kind : {Kind::plain, Kind::counting}) {
+    AnyFilter any(plan({.kind = kind, .capacity = 40'000, .fpr = 0.01}));
+    AnyFilter same(plan({.kind = kind, .capacity = 40'000, .fpr = 0.01}));
+    const auto bools = std::make_unique<bool[]>(keys.size());
+    std::vector<bool> bits(keys.size());
+    const std::size_t fresh = same.insert_many(keys, {bools.get(), keys.size()});
+    EXPECT_EQ(any.insert_many(keys, bits), fresh);
+    EXPECT_TRUE(std::equal(bits.begin(), bits.end(), bools.get()));
+    std::vector<int> found(keys.size());
+    EXPECT_EQ(any.may_contain_many(keys, found), keys.size());
+    EXPECT_EQ(std::count(found.begin(), found.end(), 1), 70'000);
+
+    std::vector<bool> few(3), none;
+    ReadOnce once{std::span<const std::uint64_t>(keys)};
+    expect_error(ErrorCode::invalid_argument, {"3 answers", "70000 keys"},
+                 [&] { (void)any.may_contain_many(keys, few); });
+    expect_error(ErrorCode::invalid_argument, {"0 answers"},
+                 [&] { (void)any.may_contain_many(keys, none); });
+    expect_error(ErrorCode::invalid_argument, {"0 answers"},
+                 [&] { (void)any.may_contain_many(once, none); });
+    ReadOnce empty{std::span<const std::uint64_t>()};
+    EXPECT_EQ(any.may_contain_many(empty, none), 0U);
+  }
+}
+
+// The answers before an error are there, as many as acknowledged() says.
+TEST(AnyFilter, AnswersBeforeAnErrorAreCopiedToo) {
+  AnyFilter any(plan({.kind = Kind::counting, .capacity = 100'000, .fpr = 0.01}));
+  std::vector<std::uint64_t> keys(70'000);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i;
+  std::vector<bool> found(66'000, false);
+  any.insert_many(keys);
+  ReadOnce once{std::span<const std::uint64_t>(keys)};
+  expect_error(ErrorCode::invalid_argument, {"66000 answers"},
+               [&] { (void)any.may_contain_many(once, found); });
+  EXPECT_EQ(std::count(found.begin(), found.begin() + 65'536, true), 65'536);
+}
+
 TEST(AnyFilter, ForgetsByTheTimeThatItIsTold) {
   const Scratch scratch;
   const FilterSpec spec{.kind = Kind::window,

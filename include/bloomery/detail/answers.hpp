@@ -4,6 +4,7 @@
 #include <bloomery/error.hpp>
 #include <bloomery/hash.hpp>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -20,6 +21,14 @@ concept AnswerRange = std::ranges::forward_range<A> &&
     std::integral<std::ranges::range_value_t<A>> && requires(std::ranges::iterator_t<A> answer) {
   *answer = true;
 };
+
+template <class A>
+[[nodiscard]] consteval bool require_answers() {
+  static_assert(
+      AnswerRange<A>,
+      "answers are a range of bools or other integers: std::vector<bool>, std::span<bool>");
+  return AnswerRange<A>;
+}
 
 // Error{invalid_argument}: there is less room for answers than there are keys.
 inline void require_room(std::size_t room, std::size_t keys) {
@@ -38,6 +47,26 @@ inline void require_room(std::span<const bool> answers, std::size_t keys) {
 [[nodiscard]] inline std::span<bool> answers_for(std::span<const Hash128> hashes,
                                                  bool* answers) noexcept {
   return answers == nullptr ? std::span<bool>() : std::span(answers, hashes.size());
+}
+
+// Returns call(std::span<bool>), for a callee whose answers are a span. Any other range gets them copied, those before
+// an error too.
+template <class A, class Call>
+std::size_t with_bools(A& answers, Call call) {
+  if constexpr (std::same_as<std::remove_cv_t<A>, std::span<bool>>) {
+    return call(answers);
+  } else if constexpr (require_answers<A>()) {
+    const auto room = static_cast<std::size_t>(std::ranges::distance(answers));
+    const auto bools = std::make_unique<bool[]>(room);
+    const struct Copying {
+      ~Copying() { std::copy(from.begin(), from.end(), std::ranges::begin(to)); }
+      std::span<const bool> from;
+      A& to;
+    } copying{{bools.get(), room}, answers};
+    return call(std::span(bools.get(), room));
+  } else {
+    return 0;
+  }
 }
 
 // A destination of answers: give(n, apply) calls apply(bool*) with room for the next n answers. The caller

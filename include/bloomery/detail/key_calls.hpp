@@ -232,16 +232,14 @@ class KeyCalls {
 
   template <class Operation, class Self, class R>
   static std::size_t many(Self& filter, R& keys) {
-    static_assert(KeyRange<R>, "keys are a range of integers, text or bytes");
-    if constexpr (KeyRange<R>)
+    if constexpr (require_keys<R>())
       return run<Operation>(filter, keys, BoolAnswers{});
     else
       return 0;
   }
   template <class Operation, class Self, class R, class A>
   static std::size_t many(Self& filter, R& keys, A& answers) {
-    static_assert(KeyRange<R>, "keys are a range of integers, text or bytes");
-    if constexpr (!KeyRange<R>)
+    if constexpr (!require_keys<R>())
       return 0;
     else if constexpr (std::ranges::forward_range<R> || std::ranges::sized_range<R>)
       return with_answers<Operation>(filter, keys, answers);
@@ -300,10 +298,7 @@ class KeyCalls {
 
   template <class Operation, class Self, class R, class A>
   static std::size_t with_answers(Self& filter, R&& keys, A& answers) {
-    static_assert(
-        AnswerRange<A>,
-        "answers are a range of bools or other integers: std::vector<bool>, std::span<bool>");
-    if constexpr (AnswerRange<A>) {
+    if constexpr (require_answers<A>()) {
       using Answer = std::ranges::range_value_t<A>;
       if constexpr (std::same_as<std::remove_cv_t<A>, std::span<bool>>)
         if (answers.empty()) return run<Operation>(filter, keys, BoolAnswers{});

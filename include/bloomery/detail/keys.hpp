@@ -29,20 +29,31 @@ template <class K>
 using Passed =
     std::conditional_t<std::is_arithmetic_v<K> || std::is_same_v<K, std::string_view>, K, const K&>;
 
+// True, or one sentence of the compiler instead of many about templates.
 template <class K>
-[[nodiscard]] Hash128 hash_key(const Hasher& hasher, const K& key) noexcept {
+[[nodiscard]] consteval bool require_key() {
   static_assert(
       Key<K>,
       "a key is an integer of up to 64 bits, but no character; text (std::string_view); or bytes "
       "(std::span<const std::byte>)");
-  if constexpr (IntegerKey<K>)
+  return Key<K>;
+}
+template <class R>
+[[nodiscard]] consteval bool require_keys() {
+  static_assert(KeyRange<R>, "keys are a range of integers, text or bytes");
+  return KeyRange<R>;
+}
+
+template <class K>
+[[nodiscard]] Hash128 hash_key(const Hasher& hasher, const K& key) noexcept {
+  if constexpr (!require_key<K>())
+    return {};
+  else if constexpr (IntegerKey<K>)
     return hasher(key);
   else if constexpr (std::convertible_to<const K&, std::string_view>)
     return hasher(std::string_view(key));
-  else if constexpr (Key<K>)
-    return hasher(std::span<const std::byte>(key));
   else
-    return {};
+    return hasher(std::span<const std::byte>(key));
 }
 
 // The hashes of many keys, for a callee that takes them as one batch.

@@ -28,7 +28,7 @@ TEST(ClusterModule, AFilterIsSpreadAndSlotsMoveUnderLoad) {
   EXPECT_GE(*std::min_element(held.begin(), held.end()), 2);
 
   auto other = ModuleFilter::open({test::three_nodes().address(2), "module", 0});
-  const Keys all("key:", 12'000);
+  const Keys all("key:", 20'000);
   std::size_t inserted = 0;
   const auto load = [&](const char* when) {
     const auto fresh = std::span(all.views).subspan(inserted, 400);

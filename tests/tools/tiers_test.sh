@@ -6,6 +6,7 @@ cd "$1"
 . tools/packages.sh
 . tools/build.sh
 . tools/test.sh
+unset BLOOMERY_NIGHTLY BLOOMERY_SERVERS
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"

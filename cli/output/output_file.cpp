@@ -18,7 +18,7 @@ namespace bloomery::cli {
 namespace {
 
 [[noreturn]] void refuse(const std::string& path) {
-  throw_system(fmt::format("cannot write {}", path), errno);
+  throw_system(fmt::format("cannot write {}", path), errno, path);
 }
 
 void become_output(const FileDescriptor& file, const std::string& path) {

@@ -7,16 +7,30 @@
 #include <bloomery/error.hpp>
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 namespace bloomery::cli {
 
-void throw_system(const std::string& what, int error_number) {
+namespace {
+
+// For a path that does not exist.
+std::string what_to_check(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const std::filesystem::path directory = path.parent_path();
+  return directory.empty() || std::filesystem::exists(directory, ignored)
+             ? "; check the path"
+             : fmt::format("; the directory {} does not exist", directory.string());
+}
+
+}  // namespace
+
+void throw_system(const std::string& what, int error_number, const std::string& path) {
   const ErrorCode code = error_number == ENOSPC || error_number == EDQUOT ? ErrorCode::no_space
                          : error_number == ENOMEM                         ? ErrorCode::no_memory
                                                                           : ErrorCode::io;
-  const char* const remedy = code == ErrorCode::no_space ? "; make room and run it again"
-                             : error_number == ENOENT    ? "; check the path"
+  const std::string remedy = code == ErrorCode::no_space ? "; make room and run it again"
+                             : error_number == ENOENT    ? what_to_check(path)
                              : error_number == EACCES    ? "; check the permissions"
                              : error_number == EFBIG     ? "; raise the limit of file sizes"
                                                          : "";

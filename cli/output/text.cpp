@@ -31,6 +31,11 @@ std::string bytes_text(double bytes) {
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
 }
 
+std::string speed_text(double per_second) {
+  return per_second >= 1e5 ? fmt::format("{:.3g} M lines/s", per_second / 1e6)
+                           : fmt::format("{} lines/s", group_digits(per_second));
+}
+
 std::string fpr_text(double fpr) {
   return fpr == 0 || fpr >= 1e-4 ? fmt::format("{:.3g} %", fpr * 100) : fmt::format("{:.3g}", fpr);
 }

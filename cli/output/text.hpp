@@ -15,6 +15,7 @@ namespace bloomery::cli {
 [[nodiscard]] std::string bytes_text(double bytes);       // 184.7 MiB
 [[nodiscard]] std::string fpr_text(double fpr);           // 0.0998 %, or 1.02e-06 below 1e-4
 [[nodiscard]] std::string share_text(double share);       // 49.8 %
+[[nodiscard]] std::string speed_text(double per_second);  // 12,345 lines/s, or 1.23 M lines/s
 [[nodiscard]] std::string duration_text(double seconds);  // 0.85 s, 3 min 20 s, 2 h 5 min
 // A length of a window: "7 d", "10,000,000 lines".
 [[nodiscard]] std::string length_text(WindowUnit unit, std::uint64_t length);

@@ -23,7 +23,7 @@ struct stat status_of(const Input& input) {
   struct stat status {};
   const int result =
       input.path == "-" ? ::fstat(STDIN_FILENO, &status) : ::stat(input.path.c_str(), &status);
-  if (result != 0) throw_system(fmt::format("cannot read {}", input.name()), errno);
+  if (result != 0) throw_system(fmt::format("cannot read {}", input.name()), errno, input.path);
   return status;
 }
 
@@ -140,7 +140,7 @@ std::vector<Input> find_inputs(const std::vector<std::string>& paths) {
       throw Error(ErrorCode::io, fmt::format("{} is a directory; name files, as in {}/*",
                                              input.name(), input.path));
     if (input.path != "-" && ::access(input.path.c_str(), R_OK) != 0)
-      throw_system(fmt::format("cannot read {}", input.name()), errno);
+      throw_system(fmt::format("cannot read {}", input.name()), errno, input.path);
     input.bytes = bytes_to_read(input, status);
     if (input.path != "-" && S_ISREG(status.st_mode)) refuse_filter(input);
   }
@@ -185,7 +185,7 @@ void narrow_new_files(const std::vector<Input>& inputs) {
 FileDescriptor open_input(const Input& input) {
   if (input.path == "-") return FileDescriptor(STDIN_FILENO);
   const int fd = ::open(input.path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw_system(fmt::format("cannot read {}", input.name()), errno);
+  if (fd < 0) throw_system(fmt::format("cannot read {}", input.name()), errno, input.path);
   return FileDescriptor(fd);
 }
 

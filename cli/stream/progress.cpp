@@ -54,9 +54,8 @@ void Progress::update(std::uint64_t bytes, std::uint64_t lines, std::optional<st
                     duration_text(std::max(0.0, total - done) / speed));
   }
   if (safe) text += fmt::format("{} lines safe  ", group_digits(*safe));
-  text += fmt::format("{:.1f} M lines/s  {} lines  {}  {}/s",
-                      static_cast<double>(lines) / seconds / 1e6, group_digits(lines),
-                      bytes_text(done), bytes_text(speed));
+  text += fmt::format("{}  {} lines  {}  {}/s", speed_text(static_cast<double>(lines) / seconds),
+                      group_digits(lines), bytes_text(done), bytes_text(speed));
   text.resize(std::min(text.size(), terminal_width() - 1));
   say("\r\033[K" + text);
   drawn_ = true;

@@ -77,10 +77,10 @@ void describe(const Options& options, const std::string& location) {
   AnyFilter filter = opened(options, location);
   const FilterStats stats = filter.stats(options.exact ? Precision::exact : Precision::sampled);
   const VerifyReport report = filter.verify();
-  if (options.plot && filter.file() == nullptr)
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{}: --plot draws filter files; info without it counts the ones",
-                            filter.name()));
+  if (options.plot && (filter.file() == nullptr || filter.file()->kind() == Kind::frozen))
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("{}: --plot draws files whose filters fill up; leave it out", filter.name()));
   if (options.json) {
     Json json = {{"filter", filter.name()}};
     if (!stats.identity.empty()) json["identity"] = stats.identity;
@@ -105,14 +105,23 @@ void describe(const Options& options, const std::string& location) {
 
 }  // namespace
 
+// Describes all of several filters, as verify checks all.
 int run_info(const Options& options) {
   if (options.prometheus) return print_metrics(options);
-  bool first = true;
-  for (const std::string& location : options.files) {
-    if (!std::exchange(first, false) && !options.json) print_result("\n");
-    describe(options, location);
+  if (options.files.size() == 1) {
+    describe(options, options.files.front());
+    return kExitFound;
   }
-  return kExitFound;
+  int code = kExitFound;
+  bool first = true;
+  for (const std::string& location : options.files) try {
+      if (!std::exchange(first, false) && !options.json) print_result("\n");
+      describe(options, location);
+    } catch (const Error& error) {
+      remark(error.what());
+      code = kExitError;
+    }
+  return code;
 }
 
 }  // namespace bloomery::cli

@@ -42,7 +42,7 @@ bool is_page(const std::string& path) {
 // Writes a file that was not there, whole or not at all.
 void write_new(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (file.get() < 0) throw_system(fmt::format("cannot write {}", path), errno);
+  if (file.get() < 0) throw_system(fmt::format("cannot write {}", path), errno, path);
   try {
     write_all(file.get(), {page().data(), page().size()}, fmt::format("cannot write {}", path));
   } catch (...) {

@@ -21,9 +21,7 @@ void remark_stream(const StreamResult& stream, const std::string& outcome) {
   const double speed = static_cast<double>(stream.lines) / std::max(stream.seconds, 1e-9);
   remark(fmt::format("{}, {}; {} in {} ({}){}", counted(stream.lines, "line"), outcome,
                      bytes_text(static_cast<double>(stream.bytes)), duration_text(stream.seconds),
-                     speed >= 1e5 ? fmt::format("{:.3g} M lines/s", speed / 1e6)
-                                  : fmt::format("{} lines/s", group_digits(speed)),
-                     stream.signal != 0 ? "; stopped by a signal" : ""));
+                     speed_text(speed), stream.signal != 0 ? "; stopped by a signal" : ""));
 }
 
 void keep_output(OutputFile& output, const StreamResult& stream) {

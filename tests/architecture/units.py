@@ -4,7 +4,7 @@
 usage: units.py ROOT
 
 A unit is a header with its source file: src/filter/x.hpp with src/filter/x.cpp; a public header, too, is one
-with the file of its name below src/. Three laws:
+with the file of its name below src/. The laws:
 
 1. Rooms depend on those below them: cli, bindings -> handle -> store, redis, module -> format -> filter ->
    hash, plan -> base. A room is a folder of src/ with all below it, or c, cli, module, web. A public header

@@ -69,6 +69,8 @@ TEST_F(Plot, InfoDrawsWhereTheOnesAreOfEveryKind) {
     EXPECT_EQ(count(ran.out, "100.0 %"), kind == "scalable" ? 0U : 1U);
     EXPECT_EQ(count(ran.out, " │"), kind == "scalable" ? 2U : 4U) << ran.out;
   }
+  ASSERT_EQ(run({"create", path("frozen"), "--kind", "frozen", "-p", "1%"}, "a\nb\n").code, 0);
+  EXPECT_TRUE(is_error(run({"info", path("frozen"), "--plot"}), {"leave it out"}));
   // Empty: nothing but the axes.
   ASSERT_EQ(run({"create", path("empty"), "-n", "2000", "-p", "1%"}).code, 0);
   EXPECT_EQ(count(run({"info", path("empty"), "--plot"}).out, "▁"), 0U);

@@ -2,9 +2,6 @@
 # compilers and qemu-user.
 
 cross_phases() {
-  # The additional samples, calls and bytes of the nightly run depend little on the CPU, and take ten
-  # times as long in an emulator.
-  unset BLOOMERY_NIGHTLY
   cross_phase aarch64 arm64
   cross_phase s390x s390x
 }

@@ -110,6 +110,7 @@ test_by_night() {
   phase page test_page
   suite asan
   suite tsan
+  unset BLOOMERY_NIGHTLY  # more samples of what follows would take hours, and they are no other code
   suite clang
   phase "without-redis build" build_tests without-redis
   try without-redis

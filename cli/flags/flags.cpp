@@ -112,9 +112,10 @@ constexpr Flag kFlags[] = {
     {FlagId::durability, 0, of(Verb::add, Verb::dedup, Verb::remove), "durability", "LEVEL",
      "none|process|sync",
      "what added and removed lines survive: none, process or sync (the default)",
-     "sync: a power loss; each batch costs a synced journal write. process: a kill of this "
-     "program; after a power loss the file is refused. none: nothing until the end of the run, "
-     "when the file is replaced whole."},
+     "sync: a power loss; a small batch costs a synced journal write, a big list is loaded past "
+     "the "
+     "journal. process: a kill of this program; after a power loss the file is refused. none: "
+     "nothing until the end of the run, when the file is replaced whole."},
     {FlagId::batch, 0, of(Verb::add, Verb::remove), "batch", "NAME", "",
      "a name for the input: after a crash, repeat the command to finish it",
      "The file knows how many lines of its latest batch are done, and skips them. Repeat a batch "

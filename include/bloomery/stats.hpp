@@ -11,10 +11,11 @@ namespace bloomery {
 enum class Precision : std::uint8_t { sampled, exact };
 
 struct Stats {
-  double fill = 0;             // the share of bits that are set
-  double fill_error = 0;       // its standard error; 0 if all bits were counted
-  bool sampled = false;        // only a part of the bits was counted
-  double estimated_items = 0;  // distinct keys that give this fill; infinite if all bits are set
+  double fill = 0;        // the share of bits that are set
+  double fill_error = 0;  // its standard error; 0 if all bits were counted
+  bool sampled = false;   // only a part of the bits was counted
+  // Distinct keys that give this fill (Swamidass and Baldi 2007); infinite if all bits are set.
+  double estimated_items = 0;
   // If sampled is true, it comes from a quarter of the sampled blocks.
   double current_fpr = 0;  // the false-positive rate of the bits as they are
   // The filter holds more keys than it was planned for, or, in Redis strings and for PHP classes, more than half

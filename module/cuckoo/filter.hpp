@@ -1,4 +1,4 @@
-// A cuckoo filter like RedisBloom's: fingerprints of 8 bits in buckets; items can be removed again.
+// A cuckoo filter (Fan et al. 2014) like RedisBloom's: fingerprints of 8 bits in buckets; items can be removed again.
 //
 // An item has a fingerprint and, in each sub-filter, two buckets that may hold it. A sub-filter is
 // an array of buckets, each of them `bucket_size` entries of a byte; 0 is an empty entry. The first

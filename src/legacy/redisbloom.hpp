@@ -3,8 +3,9 @@
 //
 //   hash         a = MurmurHash64A(item, 0xc6a4a7935bd1e995), b = MurmurHash64A(item, a); without
 //                kForce64 MurmurHash2 of 32 bits, a from the seed 0x9747b28c, b from a
-//   position     ((a + i * b) mod 2^64) mod modulus, for i below hashes; the bit of byte
-//                position / 8 that counts position % 8 from the least significant
+//   position     ((a + i * b) mod 2^64) mod modulus, for i below hashes (double hashing, Kirsch and
+//                Mitzenmacher 2006); the bit of byte position / 8 that counts position % 8 from the
+//                least significant
 //   sub-filters  a list; a new one is added when the newest holds as many items as it has entries
 //
 // The bytes are the same on every machine. Source: the files and replies of RedisBloom 2.0 to 8.10.

@@ -17,8 +17,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(ENV{PKG_CONFIG_LIBDIR} ${sysroot}/usr/lib/${triplet}/pkgconfig:${sysroot}/usr/share/pkgconfig)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${sysroot})
 
-set(CMAKE_C_FLAGS_INIT "-isystem ${sysroot}/usr/include")
-set(CMAKE_CXX_FLAGS_INIT "-isystem ${sysroot}/usr/include")
+set(CMAKE_C_FLAGS_INIT "-isystem ${sysroot}/usr/include -isystem ${sysroot}/usr/include/${triplet}")
+set(CMAKE_CXX_FLAGS_INIT "-isystem ${sysroot}/usr/include -isystem ${sysroot}/usr/include/${triplet}")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-L${sysroot}/usr/lib/${triplet}")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "-L${sysroot}/usr/lib/${triplet}")
 # The loader and libc come from the compiler's package, our dependencies from the sysroot.

@@ -38,10 +38,10 @@ void check_together(const Options& options, const VerbInfo& verb, bool durabilit
                               : options.files.empty() ? std::string()
                                                       : options.files.front();
   if (durability_given && (options.scheme || AnyFilter::is_address(filter)))
-    refuse(
-        fmt::format("{}: --durability is about filter files; what a filter on a server survives "
-                    "is the server's to say",
-                    verb.name));
+    refuse(fmt::format(
+        "{}: --durability is for filter files; leave it out: the server's settings decide "
+        "what a filter on it survives",
+        verb.name));
 }
 
 // The flags that say what the key of a line is and where the line goes.
@@ -137,8 +137,8 @@ void check_create(const Options& options, const GivenFlags& given) {
   if (options.spec.kind == Kind::frozen) return;
   if (options.files.size() > 1)
     refuse(
-        fmt::format("create: '{}' is one argument too many; add puts lines into a filter, or "
-                    "--kind frozen makes one of them",
+        fmt::format("create: '{}' is one argument too many; add puts lines into a filter, and "
+                    "create --kind frozen builds one from lines",
                     options.files[1]));
   const VerbSet lines = verb_bit(Verb::create) | verb_bit(Verb::remove) | verb_bit(Verb::check);
   for (const Flag* const flag : given)

@@ -45,7 +45,7 @@ void ApplyLines::acknowledged_by(Work work) {
     if (done_.empty()) throw;
     throw Error(
         error.code(),
-        fmt::format("{}; the first {} lines are {}, of the others some may be", error.what(),
+        fmt::format("{}; the first {} lines are {}, and some of the others may be", error.what(),
                     group_digits(lines_ + (loads_ ? 0 : filter_.acknowledged())), done_));
   }
 }

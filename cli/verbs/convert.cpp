@@ -30,12 +30,12 @@ int run_merge(const Options& options) {
       name, options.force, [&] { return AnyFilter::merge(sources, out, options.force); });
   const std::string merged = fmt::format("merged {} filters into {}", sources.size(), name);
   if (!stats) {
-    if (!options.quiet) remark(merged + ": how many keys it has cannot be said: " + why_not);
+    if (!options.quiet) remark(merged + ": its number of keys is unknown: " + why_not);
     return kExitFound;
   }
   if (!options.quiet)
     remark(stats->module_arrays
-               ? fmt::format("{}: {} keys, those of two counted twice", merged,
+               ? fmt::format("{}: {} keys; a key in two filters counts twice", merged,
                              group_digits(stats->inserted.value_or(0)))
                : fmt::format("{}: about {} keys, current fpr {}", merged,
                              group_digits(stats->estimated_items), fpr_text(stats->current_fpr)));

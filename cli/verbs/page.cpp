@@ -63,9 +63,10 @@ std::string_view page() noexcept {
 
 void write_page(const std::string& path, bool replace) {
   if (page().empty())
-    throw Error(ErrorCode::unavailable,
-                "plan: this tool was built without the page; build it with it: ./dev build, where "
-                "node and npm are");
+    throw Error(
+        ErrorCode::unavailable,
+        "plan: this tool was built without the page; to have it, run ./dev build where node "
+        "and npm are installed");
   if (::access(path.c_str(), F_OK) == 0) {
     if (!replace)
       throw Error(ErrorCode::exists,

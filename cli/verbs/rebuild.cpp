@@ -88,8 +88,7 @@ int fill(AnyFilter& filter, const Options& options, const std::vector<Input>& in
   ApplyLines sink(filter, AnyFilter::Operation::insert, {}, false);
   const StreamResult stream = run_stream(options, inputs, {}, sink);
   if (stream.signal != 0) {
-    remark(fmt::format("{} is unchanged: a part of the lines does not make the filter of all",
-                       filter.name()));
+    remark(fmt::format("{} is unchanged: the run stopped before the last line", filter.name()));
     return kExitSignal + stream.signal;
   }
   FilterStats stats = filter.stats();

@@ -12,9 +12,10 @@ namespace {
 std::string rotation_text(const std::string& name, const AnyFilter::Rotation& rotation) {
   if (rotation.generation == 0)
     return rotation.done
-               ? fmt::format("what {} held is under '{}' now; what that held is gone", name,
-                             rotation.older_key)
-               : fmt::format("nothing has come into {} since its last rotation; '{}' stays", name,
+               ? fmt::format(
+                     "the bits of {} are under '{}' now; the bits that were there before are gone",
+                     name, rotation.older_key)
+               : fmt::format("nothing was added to {} after its last rotation; '{}' stays", name,
                              rotation.older_key);
   if (!rotation.done)
     return fmt::format("{} was rotated by another client at the same time; nothing is changed",

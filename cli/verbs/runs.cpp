@@ -28,7 +28,7 @@ void keep_output(OutputFile& output, const StreamResult& stream) {
   if (stream.signal == 0) {
     output.keep();
   } else if (output.waits()) {
-    remark(fmt::format("{} is unchanged: a part of the lines is not all of them", output.path()));
+    remark(fmt::format("{} is unchanged: the run stopped before the last line", output.path()));
   }
 }
 

@@ -81,14 +81,14 @@ const char* why_not(Kind kind, Ability ability) noexcept {
     case Kind::counting:
       return nullptr;
     case Kind::scalable:
-      return "its sub-filters depend on the order of its keys, and another filter has no keys to "
-             "give; insert the keys themselves";
+      return "its sub-filters depend on the order of its keys, and no filter stores its keys; "
+             "insert the keys themselves";
     case Kind::frozen:
       return "no key can be added to it; build it again from the keys of both";
     case Kind::window:
       break;
   }
-  return "nothing says when the keys of another filter came; insert the keys themselves";
+  return "another filter does not say when its keys came; insert the keys themselves";
 }
 
 // Whether both are filters of this kind. Error{mismatch}: they are, but their parameters differ.

@@ -57,8 +57,8 @@ void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
   const Hasher* const hasher = filter.hasher();
   if (hasher == nullptr) return;
   const auto refuse_hash = [&](const char* what) {
-    throw Error(ErrorCode::mismatch, fill_in("{} was made with another {} than is asked for; leave "
-                                             "it out, or name another filter",
+    throw Error(ErrorCode::mismatch, fill_in("{} was made with another {}; leave yours out, or "
+                                             "name another filter",
                                              filter.name(), what));
   };
   if (options.hash && *options.hash != hasher->family()) refuse_hash("hash");

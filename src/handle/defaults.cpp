@@ -17,7 +17,8 @@ std::size_t AnyFilter::Impl::apply(Operation operation, Keys keys, std::span<boo
 }
 
 std::size_t AnyFilter::Impl::insert_bits(std::string_view, std::span<bool>) {
-  refuse(ErrorCode::wrong_kind, "only the bits of a PHP class on a server are told one by one");
+  refuse(ErrorCode::wrong_kind,
+         "only a filter of a PHP class on a server answers for each bit; use insert");
 }
 
 void AnyFilter::Impl::require_removal() const {

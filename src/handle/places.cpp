@@ -62,10 +62,11 @@ Place place_of(std::string_view location) {
   if (is_redis_url(location)) return Place::server;
   if (!is_address(location)) return Place::file;
   const std::string_view word = location.substr(0, location.find(':'));
-  throw Error(ErrorCode::invalid_argument,
-              fill_in("{}:// is not the beginning of an address; redis://, redis+module:// and "
-                      "redis+cluster:// are, for example; if it is a path, write ./{}://",
-                      word, word));
+  throw Error(
+      ErrorCode::invalid_argument,
+      fill_in("{}:// is not the beginning of an address; write redis://, redis+module:// or "
+              "redis+cluster://, for example; if it is a path, write ./{}://",
+              word, word));
 }
 
 AnyImpl filter_at(const std::string& location, Opening how, const FilterSpec& spec,

@@ -28,7 +28,7 @@ void require_keys_taken(const Header& header, const std::string& path) {
     throw Error(ErrorCode::wrong_kind,
                 path +
                     ": is a frozen filter, which takes no more keys; rebuild it from all of them, "
-                    "and with a delta, if more are to come before the next time");
+                    "with a delta if more keys will come before the next rebuild");
 }
 
 // Error{invalid_argument}: all writers that share a file use durability `process`.

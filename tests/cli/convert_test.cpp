@@ -245,7 +245,7 @@ TEST_F(Places, ShardsThatCannotBeCountedAreMoved) {
   EXPECT_EQ(run({"create", shards(server().path(), "c"), "-n", "1K", "-p", "1%"}).code, 0);
   const Ran counted = run({"merge", "--force", shards(server().path(), "c"),
                            shards(server().path(), "b"), shards(server().path(), "a")});
-  EXPECT_NE(counted.err.find(" keys, those of two counted twice"), std::string::npos)
+  EXPECT_NE(counted.err.find(" keys; a key in two filters counts twice"), std::string::npos)
       << counted.err;
 }
 

@@ -121,7 +121,7 @@ TEST_F(Places, SchemeRotatesABucketWithWhoeverAsksBoth) {
   for (int i = 0; i < 3; ++i) {
     const Ran idle = run(with({"rotate"}));
     EXPECT_EQ(idle.code, 0) << idle.err;
-    EXPECT_NE(idle.err.find("nothing has come into"), std::string::npos) << idle.err;
+    EXPECT_NE(idle.err.find("nothing was added to"), std::string::npos) << idle.err;
     EXPECT_EQ(run(with({"check", "--rotating"}), "a\nb\nc\n").out, "b\n");
   }
   EXPECT_EQ(run(with({"add", "-q", "--rotating"}), "c\n").code, 0);

@@ -111,10 +111,11 @@ bool undo_interrupted(Cluster& cluster, const std::string& first,
 }
 
 Error was_undone(const std::string& name) {
-  return {ErrorCode::unavailable,
-          name +
-              ": a program was killed while it replaced the filter, and what it had done is undone "
-              "now; try again"};
+  return {
+      ErrorCode::unavailable,
+      name +
+          ": a program was killed while it replaced the filter, and its changes are undone now; "
+          "try again"};
 }
 
 }  // namespace bloomery::detail

@@ -244,10 +244,9 @@ RedisUrl parsed(std::string_view text, std::string_view key) {
   const std::size_t colon = text.find("://");
   bool socket = false;
   if (colon == std::string_view::npos || !take_scheme(text.substr(0, colon), url, socket))
-    refuse(
-        {quoted(text.substr(0, colon)), " is not a kind of address; redis, redis+module, ",
-         "redis+cluster and redis+module+cluster are, and each with +unix, and the first two with "
-         "+sentinel; or valkey for redis; or rediss and valkeys with TLS"});
+    refuse({quoted(text.substr(0, colon)), " is not a kind of address; write redis, redis+module, ",
+            "redis+cluster or redis+module+cluster, each also with +unix, the first two also with "
+            "+sentinel; valkey means redis; rediss and valkeys use TLS"});
   std::string_view rest = text.substr(colon + 3);
   const std::size_t question = rest.find('?');
   const Query query = query_of(question == std::string_view::npos ? "" : rest.substr(question + 1),

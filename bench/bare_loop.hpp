@@ -1,7 +1,7 @@
 // The lower bound: the best loop we know that fetches random 64-byte blocks and does nothing else.
 //
 // The key itself chooses a block (keys are random, so there is no hash); the block is prefetched
-// `Window` keys ahead, and one word of it is read. The address is computed twice, which is cheaper than
+// `InFlight` keys ahead, and one word of it is read. The address is computed twice, which is cheaper than
 // storing it. A filter cannot be faster in the same memory; goals are ratios to this.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace bloomery::bench {
 
 // `blocks_per_key` 2 fetches a second, unrelated block, as layout `blocked2` must.
-template <std::size_t Window, unsigned BlocksPerKey>
+template <std::size_t InFlight, unsigned BlocksPerKey>
 std::uint64_t bare_loop(std::span<const std::byte> memory, std::span<const std::uint64_t> keys) {
   __extension__ using uint128 = unsigned __int128;
   const std::uint64_t blocks = memory.size() / 64;
@@ -35,7 +35,7 @@ std::uint64_t bare_loop(std::span<const std::byte> memory, std::span<const std::
   };
   std::uint64_t sum = 0;
   const std::size_t count = keys.size();
-  const std::size_t ahead = count < Window ? count : Window;
+  const std::size_t ahead = count < InFlight ? count : InFlight;
   for (std::size_t i = 0; i < ahead; ++i) ask(keys[i]);
   for (std::size_t i = ahead; i < count; ++i) {
     sum += touch(keys[i - ahead]);

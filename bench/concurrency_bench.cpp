@@ -66,8 +66,8 @@ struct Loops {
   Loop insert, bulk_insert, hit, bulk_hit;
 };
 
-template <class Shared>
-Loops loops_of(Shared& calls) {
+template <class F>
+Loops loops_of(F& calls) {
   return {[&](Keys keys) {
             std::uint64_t fresh = 0;
             for (const std::uint64_t key : keys) fresh += calls.insert(key) ? 1 : 0;

@@ -117,11 +117,10 @@ std::vector<std::unique_ptr<Peer>> all_peers(double fpr, std::uint64_t keys) {
 template <unsigned BlocksPerKey>
 void add_bare(Contest& contest, const Filter& filter, Keys keys) {
   const auto memory = std::as_bytes(filter.bytes());
-  const std::string name =
-      BlocksPerKey == 1 ? "bare loop, window " : "bare loop of two blocks, window ";
-  const auto add = [&]<std::size_t Window>() {
-    contest.add({name + std::to_string(Window), keys.size(),
-                 [=] { return bare_loop<Window, BlocksPerKey>(memory, keys); }});
+  const std::string name = BlocksPerKey == 1 ? "bare loop, " : "bare loop of two blocks, ";
+  const auto add = [&]<std::size_t InFlight>() {
+    contest.add({name + std::to_string(InFlight) + " in flight", keys.size(),
+                 [=] { return bare_loop<InFlight, BlocksPerKey>(memory, keys); }});
   };
   add.template operator()<16>();
   add.template operator()<32>();
@@ -222,11 +221,11 @@ void bench_block(Report& report, const Options& options, const Workload& work, d
   report.heading(section);
   print_rows(report, section, medians, names);
   const double floor = best(medians, "bare loop");
-  Table table({"the bare loop", "window 16", "32", "64", "128"});
+  Table table({"the bare loop", "16 in flight", "32", "64", "128"});
   std::vector<std::string> counters = {"ns per key"};
-  for (const char* window : {"16", "32", "64", "128"})
+  for (const char* in_flight : {"16", "32", "64", "128"})
     counters.push_back(
-        fmt::format("{:.2f}", medians.at(std::string("bare loop, window ") + window)));
+        fmt::format("{:.2f}", medians.at(fmt::format("bare loop, {} in flight", in_flight))));
   table.row(counters);
   table.print();
   for (const char* operation : {"bulk insert", "bulk hit", "bulk miss"})

@@ -75,11 +75,11 @@ std::uint64_t on_threads(unsigned threads, Keys keys, Work work) {
   return sum;
 }
 
-// Like bare_loop, with a store. Each block is asked for kWindow keys ahead; 0: not before it is written, as by single
+// Like bare_loop, with a store. Each block is asked for kInFlight keys ahead; 0: not before it is written, as by single
 // inserts. kLocked: under the lock of the block's stripe, which is the least that a shared insert must do. kNoOps: so many
 // instructions without an effect per key. They show a part of what bounds single inserts: a core works on as many keys at once as
 // have room in its reorder buffer.
-template <std::size_t kWindow, bool kLocked, int kNoOps = 0>
+template <std::size_t kInFlight, bool kLocked, int kNoOps = 0>
 std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
   struct alignas(64) Lock {
     std::atomic<std::uint32_t> held{0};
@@ -112,11 +112,11 @@ std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
       set();
     }
   };
-  const std::size_t ahead = std::min(keys.size(), kWindow);
+  const std::size_t ahead = std::min(keys.size(), kInFlight);
   for (std::size_t i = 0; i < ahead; ++i) ask(keys[i]);
   for (std::size_t i = ahead; i < keys.size(); ++i) {
     write(keys[i - ahead]);
-    if constexpr (kWindow != 0) ask(keys[i]);
+    if constexpr (kInFlight != 0) ask(keys[i]);
   }
   for (std::size_t i = keys.size() - ahead; i < keys.size(); ++i) write(keys[i]);
   return memory.empty() ? 0 : static_cast<std::uint64_t>(memory[0]);

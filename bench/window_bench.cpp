@@ -178,9 +178,9 @@ std::vector<Way> all_ways(std::uint64_t window, double fpr) {
 // Adds the bare loop over as much memory as the first filter has, at three depths of prefetch.
 void add_bare(Contest& contest, const detail::BitMemory& memory,
               std::span<const std::uint64_t> keys) {
-  const auto add = [&]<std::size_t Window>() {
+  const auto add = [&]<std::size_t InFlight>() {
     contest.add({"bare", keys.size(),
-                 [&memory, keys] { return bare_loop<Window, 1>(memory.bytes(), keys); }});
+                 [&memory, keys] { return bare_loop<InFlight, 1>(memory.bytes(), keys); }});
   };
   add.template operator()<32>();
   add.template operator()<64>();

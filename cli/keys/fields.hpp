@@ -71,9 +71,9 @@ class Fields {
         readable_(readable),
         delimiter_(delimiter),
         at_(line.data()),
-        mark_(line.data()),
+        boundary_(line.data()),
         next_(line.data()) {
-    find_marks();
+    find_boundaries();
   }
 
   // Field `number`, counted from 1, greater than in the previous call; empty if the line has fewer fields.
@@ -81,55 +81,55 @@ class Fields {
     const std::size_t skipped = number - 1 - before_;
     before_ = number;
     if (skipped > static_cast<std::size_t>(stop_ - at_)) {  // there are fewer bytes
-      at_ = mark_ = next_ = stop_;
-      marks_ = 0;
+      at_ = boundary_ = next_ = stop_;
+      boundaries_ = 0;
       return {};
     }
-    // A run of blanks ends one field and begins the next one: two marks for each.
-    const std::size_t marks = delimiter_.blanks() ? 2 * skipped + 1 : skipped;
-    if (marks > 0 && !pass(marks)) return {};
-    const char* const begin = delimiter_.blanks() ? mark_ : next_;
+    // A run of blanks ends one field and begins the next one: two boundaries for each.
+    const std::size_t boundaries = delimiter_.blanks() ? 2 * skipped + 1 : skipped;
+    if (boundaries > 0 && !pass(boundaries)) return {};
+    const char* const begin = delimiter_.blanks() ? boundary_ : next_;
     pass(1);
-    return {begin, static_cast<std::size_t>(mark_ - begin)};
+    return {begin, static_cast<std::size_t>(boundary_ - begin)};
   }
 
  private:
   static constexpr std::size_t kBytes = Delimiter::kBytes;
 
-  // Moves forward by so many marks; false, and at the line's end, if there are fewer.
-  bool pass(std::size_t marks) noexcept {
+  // Moves forward by so many boundaries; false, and at the line's end, if there are fewer.
+  bool pass(std::size_t boundaries) noexcept {
     for (;;) {
-      for (; marks_ != 0; marks_ &= marks_ - 1) {
-        if (--marks > 0) continue;
-        mark_ = std::min(at_ + std::countr_zero(marks_), stop_);
-        next_ = std::min(mark_ + 1, stop_);
-        marks_ &= marks_ - 1;
-        return mark_ != stop_;
+      for (; boundaries_ != 0; boundaries_ &= boundaries_ - 1) {
+        if (--boundaries > 0) continue;
+        boundary_ = std::min(at_ + std::countr_zero(boundaries_), stop_);
+        next_ = std::min(boundary_ + 1, stop_);
+        boundaries_ &= boundaries_ - 1;
+        return boundary_ != stop_;
       }
       if (static_cast<std::size_t>(stop_ - at_) <= kBytes) break;
       at_ += kBytes;
-      find_marks();
+      find_boundaries();
     }
-    mark_ = next_ = stop_;
+    boundary_ = next_ = stop_;
     return false;
   }
 
-  void find_marks() noexcept {
-    marks_ = delimiter_.in(at_, stop_, readable_);
+  void find_boundaries() noexcept {
+    boundaries_ = delimiter_.in(at_, stop_, readable_);
     if (!delimiter_.blanks()) return;
-    // Marks each byte at which a run of blanks begins or has just ended.
-    const std::uint64_t blanks = marks_;
-    marks_ ^= blanks << 1 | blank_before_;
+    // Keeps each byte at which a run of blanks begins or has just ended.
+    const std::uint64_t blanks = boundaries_;
+    boundaries_ ^= blanks << 1 | blank_before_;
     blank_before_ = blanks >> (kBytes - 1);
   }
 
   const char* stop_;
   const char* readable_;
   const Delimiter& delimiter_;
-  const char* at_;           // the first byte of marks_; bytes after stop_ may have marks, too
-  std::uint64_t marks_ = 0;  // not yet passed
+  const char* at_;                // the first byte of boundaries_; bytes after stop_ may have some
+  std::uint64_t boundaries_ = 0;  // not yet passed
   std::uint64_t blank_before_ = 1;
-  const char* mark_;        // the last that was passed
+  const char* boundary_;    // the last that was passed
   const char* next_;        // the byte after it
   std::size_t before_ = 0;  // fields that were passed
 };

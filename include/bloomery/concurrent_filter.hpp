@@ -59,7 +59,7 @@ class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
 
   bool insert_hash(Hash128 hash) noexcept { return kernel().insert(array(), hash); }
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
-#ifdef BLOOMERY_SHARED_SINGLE_BLOCK
+#ifdef BLOOMERY_RELAXED_SINGLE_BLOCK
     if (view_->inline_path_ >= detail::kSingleNeeds) [[likely]]
       return view_->test_relaxed_block(hash);
 #endif
@@ -80,7 +80,7 @@ class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
   }
   bool insert_integer(std::uint64_t key) noexcept { return insert_hash(hasher()(key)); }
   [[nodiscard]] bool contains_integer(std::uint64_t key) const noexcept {
-#ifdef BLOOMERY_SHARED_SINGLE_BLOCK
+#ifdef BLOOMERY_RELAXED_SINGLE_BLOCK
     if (view_->integers_inline_path_ >= detail::kSingleNeeds) [[likely]]
       return view_->test_relaxed_block(detail::hash_integer(key, seed_multiplier()));
 #endif

@@ -121,7 +121,7 @@ class FilterView : public detail::KeyCalls<FilterView> {
     return detail::SingleBlock::test(detail::words_of(bit_array_, at), at.low, *bit_array_.masks);
   }
 #endif
-#ifdef BLOOMERY_SHARED_SINGLE_BLOCK
+#ifdef BLOOMERY_RELAXED_SINGLE_BLOCK
   // A look-up while other threads set bits. The fence makes a loop that waits for a key read the memory each time.
   [[gnu::always_inline]] bool test_relaxed_block(Hash128 hash) const noexcept {
     const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(bit_array_, hash);

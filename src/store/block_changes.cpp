@@ -9,21 +9,21 @@ namespace bloomery::detail {
 
 void BlockChanges::begin(std::size_t keys) {
   const std::size_t blocks = keys * blocks_per_key(view_->plan());
-  const std::size_t slots = std::bit_ceil(2 * blocks);
-  if (slots_.size() < slots) slots_.resize(slots);
-  std::fill_n(slots_.begin(), slots, 0U);
-  mask_ = slots - 1;
+  const std::size_t entries = std::bit_ceil(2 * blocks);
+  if (table_.size() < entries) table_.resize(entries);
+  std::fill_n(table_.begin(), entries, 0U);
+  mask_ = entries - 1;
   copies_.clear();
   copies_.reserve(blocks);
   gain_ = 0;
 }
 
 BlockChanges::Copy& BlockChanges::copy_of(std::uint64_t block) {
-  std::uint64_t slot = (block * kSpreadMultiplier >> 32) & mask_;
-  for (; slots_[slot] != 0; slot = (slot + 1) & mask_)
-    if (copies_[slots_[slot] - 1].block == block) return copies_[slots_[slot] - 1];
+  std::uint64_t entry = (block * kSpreadMultiplier >> 32) & mask_;
+  for (; table_[entry] != 0; entry = (entry + 1) & mask_)
+    if (copies_[table_[entry] - 1].block == block) return copies_[table_[entry] - 1];
   Copy& copy = copies_.emplace_back();
-  slots_[slot] = static_cast<std::uint32_t>(copies_.size());
+  table_[entry] = static_cast<std::uint32_t>(copies_.size());
   std::memcpy(copy.words, view_->bytes().data() + block * kBlockBytes, kBlockBytes);
   copy.block = block;
   copy.before = copy.now = block_sum(copy.words, block % kBlocksPerChunk);

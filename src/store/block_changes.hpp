@@ -42,7 +42,7 @@ class BlockChanges {
 
   const FilterView* view_;
   std::vector<Copy> copies_;
-  std::vector<std::uint32_t> slots_;  // by block, with open addressing; 0: empty, else index + 1
+  std::vector<std::uint32_t> table_;  // by block, with open addressing; 0: empty, else index + 1
   std::uint64_t mask_ = 0;
   std::uint64_t gain_ = 0;
 };

@@ -49,112 +49,113 @@ class CheckedCounting {
 
   CheckedCounting(const Plan& plan, const Hasher& hasher) : plan_(plan), hasher_(hasher) {
     for (int i = 0; i < 2; ++i)
-      slots_.push_back(Slot{CountingFilter(plan, hasher), NaiveCounting(plan), {}});
+      both_.push_back(Checked{CountingFilter(plan, hasher), NaiveCounting(plan), {}});
   }
 
   void apply(const Operation& operation) {
-    Slot &slot = slots_[0], &other = slots_[1];
+    Checked &checked = both_[0], &other = both_[1];
     const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
     const std::vector<std::uint64_t> keys(operation.keys.begin(), operation.keys.end());
     switch (operation.kind) {
       case insert_integer:
-        require(slot.filter.insert(std::uint64_t{first}) == slot.insert(hash(first)),
+        require(checked.filter.insert(std::uint64_t{first}) == checked.insert(hash(first)),
                 "insert answered otherwise than the naive filter");
         break;
       case insert_integers:
         bulk(
             operation.answers, hashes(keys),
-            [&](auto answers) { return slot.filter.insert_many(keys, answers); },
-            [&](Hash128 key) { return slot.insert(key); });
+            [&](auto answers) { return checked.filter.insert_many(keys, answers); },
+            [&](Hash128 key) { return checked.insert(key); });
         break;
       case insert_hashes:
         bulk(
             operation.answers, hashes(keys),
-            [&](auto answers) { return slot.filter.insert_hashes(hashes(keys), answers); },
-            [&](Hash128 key) { return slot.insert(key); });
+            [&](auto answers) { return checked.filter.insert_hashes(hashes(keys), answers); },
+            [&](Hash128 key) { return checked.insert(key); });
         break;
       case insert_often: {
         // Enough to saturate; in one call, so that equal keys meet in one block.
         const std::vector<std::uint64_t> same(1 + first % 300U, first);
         bulk(
             operation.answers, hashes(same),
-            [&](auto answers) { return slot.filter.insert_many(same, answers); },
-            [&](Hash128 key) { return slot.insert(key); });
+            [&](auto answers) { return checked.filter.insert_many(same, answers); },
+            [&](Hash128 key) { return checked.insert(key); });
         break;
       }
       case remove_integer:
-        if (slot.may_remove(hash(first)))
-          require(slot.filter.remove(std::uint64_t{first}) == slot.remove(hash(first)),
+        if (checked.may_remove(hash(first)))
+          require(checked.filter.remove(std::uint64_t{first}) == checked.remove(hash(first)),
                   "remove answered otherwise than the naive filter");
         break;
       case remove_integers: {
-        const std::vector<std::uint64_t> present = removable(slot, keys);
+        const std::vector<std::uint64_t> present = removable(checked, keys);
         bulk(
             operation.answers, hashes(present),
-            [&](auto answers) { return slot.filter.remove_many(present, answers); },
-            [&](Hash128 key) { return slot.remove(key); });
+            [&](auto answers) { return checked.filter.remove_many(present, answers); },
+            [&](Hash128 key) { return checked.remove(key); });
         break;
       }
       case remove_hashes: {
-        const std::vector<Hash128> present = hashes(removable(slot, keys));
+        const std::vector<Hash128> present = hashes(removable(checked, keys));
         bulk(
             operation.answers, present,
-            [&](auto answers) { return slot.filter.remove_hashes(present, answers); },
-            [&](Hash128 key) { return slot.remove(key); });
+            [&](auto answers) { return checked.filter.remove_hashes(present, answers); },
+            [&](Hash128 key) { return checked.remove(key); });
         break;
       }
       case remove_stranger:
-        if (!slot.naive.may_contain(hash(first)))
-          require(!slot.filter.remove(std::uint64_t{first}), "a key that is not there was removed");
+        if (!checked.naive.may_contain(hash(first)))
+          require(!checked.filter.remove(std::uint64_t{first}),
+                  "a key that is not there was removed");
         break;
       case find_integer:
-        require(
-            slot.filter.may_contain(std::uint64_t{first}) == slot.naive.may_contain(hash(first)),
-            "a look-up differs from the naive filter");
+        require(checked.filter.may_contain(std::uint64_t{first}) ==
+                    checked.naive.may_contain(hash(first)),
+                "a look-up differs from the naive filter");
         break;
       case find_integers:
         bulk(
             operation.answers, hashes(keys),
-            [&](auto answers) { return slot.filter.may_contain_many(keys, answers); },
-            [&](Hash128 key) { return slot.naive.may_contain(key); });
+            [&](auto answers) { return checked.filter.may_contain_many(keys, answers); },
+            [&](Hash128 key) { return checked.naive.may_contain(key); });
         break;
       case find_hashes:
         bulk(
             operation.answers, hashes(keys),
-            [&](auto answers) { return slot.filter.may_contain_hashes(hashes(keys), answers); },
-            [&](Hash128 key) { return slot.naive.may_contain(key); });
+            [&](auto answers) { return checked.filter.may_contain_hashes(hashes(keys), answers); },
+            [&](Hash128 key) { return checked.naive.may_contain(key); });
         break;
       case count:
         for (const std::uint64_t key : keys)
-          require(slot.filter.count_at_most(key) == slot.naive.count_at_most(hash(key)),
+          require(checked.filter.count_at_most(key) == checked.naive.count_at_most(hash(key)),
                   "a count differs from the naive filter");
         break;
       case merge:
-        slot.filter.merge(other.filter);
-        slot.naive.merge(other.naive);
-        for (const auto& [key, times] : other.keys) slot.keys[key] += times;
+        checked.filter.merge(other.filter);
+        checked.naive.merge(other.naive);
+        for (const auto& [key, times] : other.keys) checked.keys[key] += times;
         break;
       case clear:
-        slot.filter.clear();
-        slot.naive = NaiveCounting(plan_);
-        slot.keys.clear();
+        checked.filter.clear();
+        checked.naive = NaiveCounting(plan_);
+        checked.keys.clear();
         break;
       case copy:
-        slot.filter = other.filter.copy();
-        slot.naive = other.naive;
-        slot.keys = other.keys;
+        checked.filter = other.filter.copy();
+        checked.naive = other.naive;
+        checked.keys = other.keys;
         break;
       case move: {
-        CountingFilter moved(std::move(slot.filter));
-        slot.filter = std::move(moved);
+        CountingFilter moved(std::move(checked.filter));
+        checked.filter = std::move(moved);
         break;
       }
       case swap:
-        std::swap(slots_[0], slots_[1]);
+        std::swap(both_[0], both_[1]);
         break;
       case use_kernel: {
         const auto kernels = detail::kernels_of<detail::CountingKernel>(plan_.layout);
-        slot.filter.use_kernel(*kernels[first % kernels.size()]);
+        checked.filter.use_kernel(*kernels[first % kernels.size()]);
         break;
       }
       case kinds:
@@ -165,42 +166,42 @@ class CheckedCounting {
   // The counters are the naive filter's, every key is found at least as often as it is there, and
   // the measures are those of the counters, which are those of the equivalent plain filter.
   void check() const {
-    for (const Slot& slot : slots_) {
-      const std::vector<std::byte> bytes = slot.naive.bytes();
-      require(std::equal(bytes.begin(), bytes.end(), slot.filter.bytes().begin(),
-                         slot.filter.bytes().end()),
+    for (const Checked& checked : both_) {
+      const std::vector<std::byte> bytes = checked.naive.bytes();
+      require(std::equal(bytes.begin(), bytes.end(), checked.filter.bytes().begin(),
+                         checked.filter.bytes().end()),
               "the counters differ");
-      const Filter plain = slot.filter.to_plain();
-      for (const auto& [key, times] : slot.keys) {
+      const Filter plain = checked.filter.to_plain();
+      for (const auto& [key, times] : checked.keys) {
         const Hash128 hash{key.first, key.second};
-        require(slot.filter.count_hash_at_most(hash) >= times, "a count is too low");
+        require(checked.filter.count_hash_at_most(hash) >= times, "a count is too low");
         if (times == 0) continue;
-        require(slot.filter.may_contain_hash(hash), "a false negative");
+        require(checked.filter.may_contain_hash(hash), "a false negative");
         require(plain.may_contain_hash(hash), "a false negative of the equivalent plain filter");
       }
       std::uint64_t used = 0, saturated = 0;
-      for (std::size_t i = 0; i < slot.naive.counters().size(); ++i) {
-        const int counter = slot.naive.counters()[i];
+      for (std::size_t i = 0; i < checked.naive.counters().size(); ++i) {
+        const int counter = checked.naive.counters()[i];
         used += counter != 0;
-        saturated += counter == slot.naive.full();
+        saturated += counter == checked.naive.full();
         const unsigned bit = std::to_integer<unsigned>(plain.bytes()[i / 8]) >> (i % 8) & 1;
         require((bit == 1) == (counter != 0), "the equivalent plain filter has another bit");
       }
-      require(slot.filter.saturated_counters() == saturated, "other counters are saturated");
+      require(checked.filter.saturated_counters() == saturated, "other counters are saturated");
       const double fill = static_cast<double>(used) / static_cast<double>(plan_.bits);
-      require(std::abs(slot.filter.fill() - fill) < 1e-12, "the fill is another");
-      require(std::abs(slot.filter.current_fpr() - plain.current_fpr()) < 1e-12,
+      require(std::abs(checked.filter.fill() - fill) < 1e-12, "the fill is another");
+      require(std::abs(checked.filter.current_fpr() - plain.current_fpr()) < 1e-12,
               "the rate is not the equivalent plain filter's");
-      require(slot.filter.estimated_items() == plain.estimated_items(),
+      require(checked.filter.estimated_items() == plain.estimated_items(),
               "the items are not the equivalent plain filter's");
-      require(slot.filter.over_capacity() == plain.over_capacity(),
+      require(checked.filter.over_capacity() == plain.over_capacity(),
               "over capacity is not the equivalent plain filter's");
     }
   }
 
  private:
   using Key = std::pair<std::uint64_t, std::uint64_t>;
-  struct Slot {
+  struct Checked {
     CountingFilter filter;
     NaiveCounting naive;
     std::map<Key, std::uint64_t> keys;
@@ -229,9 +230,9 @@ class CheckedCounting {
     return out;
   }
   // The keys that may be removed in this order: each as often as it is there.
-  [[nodiscard]] std::vector<std::uint64_t> removable(const Slot& slot,
+  [[nodiscard]] std::vector<std::uint64_t> removable(const Checked& checked,
                                                      const std::vector<std::uint64_t>& keys) const {
-    std::map<Key, std::uint64_t> left = slot.keys;
+    std::map<Key, std::uint64_t> left = checked.keys;
     std::vector<std::uint64_t> out;
     for (const std::uint64_t key : keys) {
       const Hash128 it = hash(key);
@@ -259,7 +260,7 @@ class CheckedCounting {
 
   Plan plan_;
   Hasher hasher_;
-  std::vector<Slot> slots_;
+  std::vector<Checked> both_;
 };
 
 }  // namespace bloomery::test

@@ -49,95 +49,96 @@ class CheckedFilter {
   using Operation = CheckedOperation<Kind>;
 
   CheckedFilter(const Plan& plan, const Hasher& hasher) : plan_(plan), hasher_(hasher) {
-    for (int i = 0; i < 2; ++i) slots_.push_back(Slot{Filter(plan, hasher), NaiveFilter(plan), {}});
+    for (int i = 0; i < 2; ++i)
+      both_.push_back(Checked{Filter(plan, hasher), NaiveFilter(plan), {}});
   }
 
   void apply(const Operation& operation) {
-    Slot &slot = slots_[0], &other = slots_[1];
+    Checked &checked = both_[0], &other = both_[1];
     const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
     switch (operation.kind) {
       case insert_integer:
-        expect_insert(slot, integer(first), slot.filter.insert(std::uint64_t{first}));
+        expect_insert(checked, integer(first), checked.filter.insert(std::uint64_t{first}));
         break;
       case insert_text:
-        expect_insert(slot, text(first), slot.filter.insert(text_of(first)));
+        expect_insert(checked, text(first), checked.filter.insert(text_of(first)));
         break;
       case insert_integers:
-        insert_many(slot, integers(operation), operation.answers, [&](auto answers) {
-          return slot.filter.insert_many(values(operation), answers);
+        insert_many(checked, integers(operation), operation.answers, [&](auto answers) {
+          return checked.filter.insert_many(values(operation), answers);
         });
         break;
       case insert_texts:
-        insert_many(slot, texts(operation), operation.answers, [&](auto answers) {
-          return slot.filter.insert_many(strings(operation), answers);
+        insert_many(checked, texts(operation), operation.answers, [&](auto answers) {
+          return checked.filter.insert_many(strings(operation), answers);
         });
         break;
       case insert_hashes:
-        insert_many(slot, texts(operation), operation.answers, [&](auto answers) {
-          return slot.filter.insert_hashes(texts(operation), answers);
+        insert_many(checked, texts(operation), operation.answers, [&](auto answers) {
+          return checked.filter.insert_hashes(texts(operation), answers);
         });
         break;
       case insert_concurrently:
-        expect_insert(slot, integer(first),
-                      ConcurrentFilter(slot.filter).insert(std::uint64_t{first}));
+        expect_insert(checked, integer(first),
+                      ConcurrentFilter(checked.filter).insert(std::uint64_t{first}));
         break;
       case insert_hashes_concurrently:
-        insert_many(slot, integers(operation), operation.answers, [&](auto answers) {
-          return ConcurrentFilter(slot.filter).insert_hashes(integers(operation), answers);
+        insert_many(checked, integers(operation), operation.answers, [&](auto answers) {
+          return ConcurrentFilter(checked.filter).insert_hashes(integers(operation), answers);
         });
         break;
       case find_integer:
-        expect_find(slot, integer(first), slot.filter.may_contain(std::uint64_t{first}));
+        expect_find(checked, integer(first), checked.filter.may_contain(std::uint64_t{first}));
         break;
       case find_text:
-        expect_find(slot, text(first), slot.filter.may_contain(text_of(first)));
+        expect_find(checked, text(first), checked.filter.may_contain(text_of(first)));
         break;
       case find_integers:
-        find_many(slot, integers(operation), operation.answers, [&](auto answers) {
-          return slot.filter.may_contain_many(values(operation), answers);
+        find_many(checked, integers(operation), operation.answers, [&](auto answers) {
+          return checked.filter.may_contain_many(values(operation), answers);
         });
         break;
       case find_hashes:
-        find_many(slot, texts(operation), operation.answers, [&](auto answers) {
-          return slot.filter.may_contain_hashes(texts(operation), answers);
+        find_many(checked, texts(operation), operation.answers, [&](auto answers) {
+          return checked.filter.may_contain_hashes(texts(operation), answers);
         });
         break;
       case find_hashes_concurrently:
-        find_many(slot, integers(operation), operation.answers, [&](auto answers) {
-          return ConcurrentFilter(slot.filter).may_contain_hashes(integers(operation), answers);
+        find_many(checked, integers(operation), operation.answers, [&](auto answers) {
+          return ConcurrentFilter(checked.filter).may_contain_hashes(integers(operation), answers);
         });
         break;
       case merge:
-        slot.filter.merge(other.filter);
-        combine(slot, other, [](bool a, bool b) { return a || b; });
-        slot.keys.insert(other.keys.begin(), other.keys.end());
+        checked.filter.merge(other.filter);
+        combine(checked, other, [](bool a, bool b) { return a || b; });
+        checked.keys.insert(other.keys.begin(), other.keys.end());
         break;
       case intersect:
-        slot.filter.intersect(other.filter);
-        combine(slot, other, [](bool a, bool b) { return a && b; });
-        std::erase_if(slot.keys, [&](const Key& key) { return !other.keys.contains(key); });
+        checked.filter.intersect(other.filter);
+        combine(checked, other, [](bool a, bool b) { return a && b; });
+        std::erase_if(checked.keys, [&](const Key& key) { return !other.keys.contains(key); });
         break;
       case clear:
-        slot.filter.clear();
-        slot.naive = NaiveFilter(plan_);
-        slot.keys.clear();
+        checked.filter.clear();
+        checked.naive = NaiveFilter(plan_);
+        checked.keys.clear();
         break;
       case copy:
-        slot.filter = other.filter.copy();
-        slot.naive = other.naive;
-        slot.keys = other.keys;
+        checked.filter = other.filter.copy();
+        checked.naive = other.naive;
+        checked.keys = other.keys;
         break;
       case move: {
-        Filter moved(std::move(slot.filter));
-        slot.filter = std::move(moved);
+        Filter moved(std::move(checked.filter));
+        checked.filter = std::move(moved);
         break;
       }
       case swap:
-        std::swap(slots_[0], slots_[1]);
+        std::swap(both_[0], both_[1]);
         break;
       case use_kernel: {
         const auto kernels = detail::kernels_of(plan_.layout);
-        slot.filter.use_kernel(*kernels[first % kernels.size()]);
+        checked.filter.use_kernel(*kernels[first % kernels.size()]);
         break;
       }
       case kinds:
@@ -147,30 +148,30 @@ class CheckedFilter {
 
   // The bits are the naive filter's, every key is found, and the measures are those of the bits.
   void check() const {
-    for (const Slot& slot : slots_) {
-      const std::vector<std::byte> bytes = slot.naive.bytes();
-      require(std::equal(bytes.begin(), bytes.end(), slot.filter.bytes().begin(),
-                         slot.filter.bytes().end()),
+    for (const Checked& checked : both_) {
+      const std::vector<std::byte> bytes = checked.naive.bytes();
+      require(std::equal(bytes.begin(), bytes.end(), checked.filter.bytes().begin(),
+                         checked.filter.bytes().end()),
               "the bits differ");
-      for (const Key& key : slot.keys)
-        require(slot.filter.may_contain_hash({key.first, key.second}), "a false negative");
-      const auto ones =
-          static_cast<double>(std::count(slot.naive.bits().begin(), slot.naive.bits().end(), true));
+      for (const Key& key : checked.keys)
+        require(checked.filter.may_contain_hash({key.first, key.second}), "a false negative");
+      const auto ones = static_cast<double>(
+          std::count(checked.naive.bits().begin(), checked.naive.bits().end(), true));
       const double fill = ones / static_cast<double>(plan_.bits);
-      require(std::abs(slot.filter.fill() - fill) < 1e-12, "the fill is another");
-      const double fpr = slot.filter.current_fpr(), items = slot.filter.estimated_items();
+      require(std::abs(checked.filter.fill() - fill) < 1e-12, "the fill is another");
+      const double fpr = checked.filter.current_fpr(), items = checked.filter.estimated_items();
       require(fpr >= 0 && fpr <= 1, "the false-positive rate is no share");
       require((fpr == 0) || ones > 0, "an empty filter has a false-positive rate");
       require(items >= 0 && (items > 0) == (ones > 0), "the items do not fit the bits");
       require(std::isinf(items) == (fill == 1), "the items are infinite for no reason");
       if (items <= static_cast<double>(plan_.capacity))
-        require(!slot.filter.over_capacity(), "over capacity below its capacity");
+        require(!checked.filter.over_capacity(), "over capacity below its capacity");
     }
   }
 
  private:
   using Key = std::pair<std::uint64_t, std::uint64_t>;
-  struct Slot {
+  struct Checked {
     Filter filter;
     NaiveFilter naive;
     std::set<Key> keys;
@@ -187,53 +188,54 @@ class CheckedFilter {
     return hashes_of_strings(hasher_, operation);
   }
 
-  static void expect_insert(Slot& slot, Hash128 hash, bool fresh) {
-    const bool known = !slot.keys.emplace(hash.high, hash.low).second;
-    require(fresh == slot.naive.insert(hash), "insert answered otherwise than the naive filter");
+  static void expect_insert(Checked& checked, Hash128 hash, bool fresh) {
+    const bool known = !checked.keys.emplace(hash.high, hash.low).second;
+    require(fresh == checked.naive.insert(hash), "insert answered otherwise than the naive filter");
     require(!(fresh && known), "a key that was there is called certainly new");
   }
-  static void expect_find(const Slot& slot, Hash128 hash, bool found) {
-    require(found == slot.naive.may_contain(hash), "a look-up differs from the naive filter");
-    require(found || !slot.keys.contains({hash.high, hash.low}), "a false negative");
+  static void expect_find(const Checked& checked, Hash128 hash, bool found) {
+    require(found == checked.naive.may_contain(hash), "a look-up differs from the naive filter");
+    require(found || !checked.keys.contains({hash.high, hash.low}), "a false negative");
   }
 
   template <class Call>
-  static void insert_many(Slot& slot, const std::vector<Hash128>& hashes, bool wanted, Call call) {
+  static void insert_many(Checked& checked, const std::vector<Hash128>& hashes, bool wanted,
+                          Call call) {
     std::size_t yes = 0, expected = 0;
     const std::vector<bool> answers = answers_of(hashes.size(), wanted, yes, call);
     for (std::size_t i = 0; i < hashes.size(); ++i) {
-      NaiveFilter& naive = slot.naive;
+      NaiveFilter& naive = checked.naive;
       if (wanted) {
-        expect_insert(slot, hashes[i], answers[i]);
+        expect_insert(checked, hashes[i], answers[i]);
         expected += answers[i];
       } else {
-        slot.keys.emplace(hashes[i].high, hashes[i].low);
+        checked.keys.emplace(hashes[i].high, hashes[i].low);
         expected += naive.insert(hashes[i]);
       }
     }
     require(yes == expected, "a bulk insert counted otherwise");
   }
   template <class Call>
-  static void find_many(const Slot& slot, const std::vector<Hash128>& hashes, bool wanted,
+  static void find_many(const Checked& checked, const std::vector<Hash128>& hashes, bool wanted,
                         Call call) {
     std::size_t yes = 0, expected = 0;
     const std::vector<bool> answers = answers_of(hashes.size(), wanted, yes, call);
     for (std::size_t i = 0; i < hashes.size(); ++i) {
-      if (wanted) expect_find(slot, hashes[i], answers[i]);
-      expected += slot.naive.may_contain(hashes[i]);
+      if (wanted) expect_find(checked, hashes[i], answers[i]);
+      expected += checked.naive.may_contain(hashes[i]);
     }
     require(yes == expected, "a bulk look-up counted otherwise");
   }
 
   template <class Combine>
-  static void combine(Slot& slot, const Slot& other, Combine both) {
-    for (std::size_t i = 0; i < slot.naive.bits().size(); ++i)
-      slot.naive.bits()[i] = both(slot.naive.bits()[i], other.naive.bits()[i]);
+  static void combine(Checked& checked, const Checked& other, Combine both) {
+    for (std::size_t i = 0; i < checked.naive.bits().size(); ++i)
+      checked.naive.bits()[i] = both(checked.naive.bits()[i], other.naive.bits()[i]);
   }
 
   Plan plan_;
   Hasher hasher_;
-  std::vector<Slot> slots_;
+  std::vector<Checked> both_;
 };
 
 }  // namespace bloomery::test

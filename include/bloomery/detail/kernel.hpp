@@ -165,7 +165,7 @@ inline constexpr InlinePath kSingleNeeds = InlinePath::avx512;
 
 // The same for a block in which other threads set bits: assembly reads the block, so that no atomics are needed.
 #if defined(BLOOMERY_INLINE_BLOCK)
-#define BLOOMERY_SHARED_SINGLE_BLOCK
+#define BLOOMERY_RELAXED_SINGLE_BLOCK
 #if defined(__AVX2__) && !(defined(__AVX512F__) && defined(__AVX512BW__))
 using RelaxedSingleBlock = VectorBlock<Relaxed<Avx2>>;
 #else

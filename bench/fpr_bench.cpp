@@ -19,8 +19,7 @@
 namespace bloomery::bench {
 namespace {
 
-constexpr double kFilterBits =
-    4.0 * (1 << 20) * 8;  // the largest filter of which current_fpr reads all blocks
+constexpr double kFilterBits = 4.0 * (1 << 20) * 8;  // current_fpr reads all blocks up to this size
 
 struct Measured {
   double probed = 0;

@@ -110,7 +110,7 @@ void bench_string_hashes(Report& report, const std::string& name, const Texts& k
 }
 
 void bench_floor(Report& report, std::uint64_t most) {
-  report.heading("crc32 -> MT19937, random keys, 40 bits an item (k = 28): the floor of 32 bits");
+  report.heading("crc32 -> MT19937, random keys, 40 bits per item (k = 28): the floor of 32 bits");
   Table table({"items", "false positives", "theory", "n / 2^32"});
   for (std::uint64_t items = most / 100; items <= most; items *= 10) {
     const Fprs fprs = fprs_of(PhpScheme::crc32_mt(items * 40, items), random_names(items * 2));

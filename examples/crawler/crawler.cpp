@@ -228,7 +228,7 @@ int main(int argc, char** argv) try {
   std::printf("%zu links, %.1f MB, to %llu pages; filter for %llu at 0.1 %%\n\n", links.size(),
               static_cast<double>(text.size()) / 1e6, static_cast<unsigned long long>(exact.pages),
               static_cast<unsigned long long>(planned));
-  std::printf("%-32s %10s %12s %13s %-15s %9s %12s\n", "", "time", "a link", "memory", "",
+  std::printf("%-32s %10s %12s %13s %-15s %9s %12s\n", "", "time", "per link", "memory", "",
               "skipped", "expected");
   table.row("1  rows in a database", crawl(links, [] { return DatabaseRows(); }), 0);
   table.row("2  hash set of URLs", exact, 0);

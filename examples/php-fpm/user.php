@@ -1,6 +1,6 @@
 <?php
-// Shows a user (GET) and takes a new one (POST), and asks the database only for those who may be there: what tries
-// names or numbers at random reaches no table. users.php makes the filter; all workers share it.
+// Shows a user (GET) and takes a new one (POST), and asks the database only for users that may be there: a client
+// that tries names or numbers at random reaches no table. users.php makes the filter; all workers share it.
 declare(strict_types=1);
 
 use Bloomery\Filter;
@@ -12,7 +12,7 @@ $name = (string)($_GET['name'] ?? '');
 header('Content-Type: text/plain; charset=utf-8');
 
 if ($_SERVER['REQUEST_METHOD'] === 'POST') {
-    // The filter first: whoever is in the database must be in it.
+    // The filter first: every user in the database must be in it.
     $users->add($name);
     $database()->prepare('INSERT OR REPLACE INTO users VALUES (?, ?)')->execute([$name, file_get_contents('php://input')]);
     exit("Welcome.\n");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What units.py has to find: each law is broken once in a small copy of the tree's shape.
+"""What units.py has to find: each law is broken once in a small copy of the tree.
 
 usage: units_test.py ROOT
 """

@@ -144,7 +144,7 @@ TEST(CWhole, ClearsAndCopies) {
     EXPECT_EQ(bloomery_clear(a.get(), nullptr), 0);
     EXPECT_EQ(bloomery_contains_u64(a.get(), 7, nullptr), 0);
     EXPECT_EQ(stats_of(a).fill, 0);
-    if (kind != BLOOMERY_WINDOW) {  // which keeps its time, and counts inserts for ever
+    if (kind != BLOOMERY_WINDOW) {  // a window keeps its time and its count
       EXPECT_EQ(stats_of(a).inserted, 0U);
       EXPECT_EQ(encoded(a), encoded(in_memory(kind)));
     }

@@ -112,7 +112,7 @@ TEST_F(ClusterTool, ConvertMovesBitsBetweenFilesStringsAndShards) {
   const test::Server single;
   const std::string string = "redis+unix://" + single.path() + "?key=s";
   const std::string first = path("first.bloom");
-  // 1,200 lines, of which 12, 6 and 4 shards have whole ones.
+  // 1,200 blocks: each of 12, 6 or 4 shards has whole blocks.
   ASSERT_EQ(
       run({"create", first, "--bits", "614400", "-p", "1%", "--seed", "7", "--layout", "blocked"})
           .code,

@@ -202,7 +202,7 @@ TEST_F(Errors, NoMemory) {
   // 256 MiB of address space: not for a filter of 1 billion, nor for a line of 400 MB.
   constexpr std::size_t kLimit = std::size_t{256} << 20;
   EXPECT_TRUE(is_error(run({"dedup", "-n", "1G"}, "a\n", {.memory = kLimit}), {"memory"}));
-  // Nor for the 300 MB of a filter in a file, of which nothing stays.
+  // Nor for the 300 MB of a filter in a file, and no part of it stays.
   for (const test::Arguments& verb : std::initializer_list<test::Arguments>{
            {"create", path("f"), "-n", "250M", "-p", "1%"},
            {"dedup", "--filter", path("f"), "-n", "250M", "-p", "1%"}}) {

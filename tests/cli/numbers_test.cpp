@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// tests/cli/numbers.json, of which tests/web/numbers_test.mjs asks the same.
+// tests/cli/numbers.json, which tests/web/numbers_test.mjs uses too.
 json table_of(const std::string& what) {
   std::ifstream file(BLOOMERY_SOURCE_DIR "/tests/cli/numbers.json");
   return json::parse(file).at(what);

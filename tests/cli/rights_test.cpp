@@ -1,5 +1,5 @@
-// No output admits anybody whom one of its inputs keeps out: every verb that writes, over the permissions of
-// every input.
+// An output gives no user access that one of its inputs denies: every verb that writes, over the permissions
+// of every input.
 #include "tool.hpp"
 
 #include <gtest/gtest.h>
@@ -157,7 +157,7 @@ TEST_P(Rights, AreTheNarrowestOfAllInputs) {
     }
 }
 
-// What only its owner may read stays so for whoever writes: here for root.
+// What only its owner may read stays so for every writer: here for root.
 TEST_P(Rights, AreNotWidenedByAnotherOwner) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const RightsCase& what = GetParam();

@@ -138,7 +138,7 @@ TEST(Concurrent, DifferentKeysAreAllKept) {
     }
 }
 
-// However many threads, each of which may be stopped anywhere.
+// Any number of threads; each may be stopped anywhere.
 TEST(Concurrent, AnyNumberOfThreadsGivesTheBitsOfOne) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2})
     for (const unsigned threads : {1U, 2U, 3U, 7U, 16U, 64U})
@@ -267,7 +267,7 @@ TEST(Concurrent, AStoppedHolderDelaysOnlyInsertsOfItsStripe) {
   }
 }
 
-// The same of keys with two blocks, of which the other one may hold the lock.
+// The same for keys with two blocks: either of them may be the locked one.
 TEST(Concurrent, AStoppedHolderDelaysOnlyKeysWithABlockInItsStripe) {
   using Blocks = detail::LayoutOf<Layout::blocked2>;
   for (const detail::Kernel* kernel : detail::kernels_of(Layout::blocked2)) {

@@ -43,7 +43,7 @@ TEST(FrozenBuilder, EndsWhateverTheHashes) {
   }
 }
 
-// Threads have a builder each; what they collected is one set, whoever had which key, and however few.
+// Each thread has a builder; what they collected is one set, whichever thread had a key, and however few keys.
 TEST(FrozenBuilder, TakesTheKeysOfOthers) {
   for (const std::size_t size : {10UL, 200'000UL}) {
     const auto keys = integers_from(0, size);

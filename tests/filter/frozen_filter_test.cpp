@@ -64,7 +64,7 @@ TEST(FrozenFilter, OfNoKeysHasNone) {
 }
 
 // The share of absent keys that is found is binomial with the rate that the fingerprints give: with 6000/p keys
-// a difference of 10 % is 7.7 standard deviations, a false alarm below 1e-13 (Chernoff), and a rate that is 20 %
+// a difference of 10 % is 7.7 standard deviations, a failure by chance below 1e-13 (Chernoff), and a rate that is 20 %
 // higher is missed below 1e-11.
 TEST(FrozenFilter, HasTheStatedRate) {
   for (const double fpr : {0.5, 0.3, 0.01, 0.004, 0.001}) {
@@ -82,7 +82,7 @@ TEST(FrozenFilter, HasTheStatedRate) {
 }
 
 // Fingerprints of r bits: an absent key's is any of 2^r, whatever its cells hold. Bounds as above up to r = 13; from
-// there on 300 are expected, and half of them more or less is a false alarm below 1e-14 (Chernoff).
+// there on 300 are expected, and half of them more or less is a failure by chance below 1e-14 (Chernoff).
 TEST(FrozenFilter, HasTheRateOfEveryNumberOfBits) {
   const unsigned most = test::nightly() ? 20 : test::hurried() ? 10 : 16;
   for (unsigned bits = 1; bits <= most; ++bits) {
@@ -105,7 +105,7 @@ TEST(FrozenFilter, HasTheRateOfEveryNumberOfBits) {
   }
 }
 
-// Several partitions, of which some are narrow, each with as many keys as its buckets get.
+// Several partitions, some of them narrow, each with as many keys as its buckets get.
 TEST(FrozenFilter, MixesBitsAmongPartitions) {
   const auto keys = integers_from(0, 2'000'000);
   const FrozenFilter filter = built(keys, 0.01, 2);

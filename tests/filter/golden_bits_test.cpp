@@ -1,4 +1,4 @@
-// The bits of a key are pinned for ever: golden arrays of every layout, and the naive filter
+// The bits of a key are stable: golden arrays of every layout, and the naive filter
 // that anyone can read beside them.
 //
 // No value here may ever change: filters of every earlier version are read by every later one.
@@ -221,8 +221,8 @@ TEST(GoldenBits, ArraysOfEveryLayout) {
   }
 }
 
-// XXH3-64 of the counters of 1,009 blocks of bits with the same keys, of which "key i" is there
-// i % 20 times, and of which those with i % 7 == 3 are taken back once.
+// XXH3-64 of the counters of 1,009 blocks of bits with the same keys: "key i" is inserted
+// i % 20 times, and removed once if i % 7 == 3.
 constexpr Golden kGoldenCounters[] = {
     {kFour, 1, kXxh3, {0, 0}, 0xBC719BA8B3997E20},
     {kFour, 1, kXxh3, {0x0123456789ABCDEF, 0}, 0x23910A8BF58AD0ED},

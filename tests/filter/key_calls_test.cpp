@@ -45,7 +45,7 @@ struct Bools : std::array<bool, kKeys> {
   explicit Bools(std::size_t) { fill(false); }
 };
 
-// Numbers of which there are more than their range says.
+// A range with more numbers than it says.
 class SaysTwo {
  public:
   explicit SaysTwo(std::span<const std::uint64_t> all) : all_(all.begin(), all.end()) {}

@@ -49,7 +49,7 @@ class NoFalseNegatives : public testing::TestWithParam<std::size_t> {
   [[nodiscard]] static const test::KeyFamily& family() { return test::key_families()[GetParam()]; }
 };
 
-// Whoever inserts and whoever looks up may be on different machines: every pair of kernels,
+// Inserts and look-ups may run on different machines: every pair of kernels,
 // single and bulk.
 TEST_P(NoFalseNegatives, WhoeverInsertsAndWhoeverLooksUp) {
   for (const Hasher& hasher :

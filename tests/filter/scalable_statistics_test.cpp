@@ -6,7 +6,7 @@
 //   (b) is that the one of exact theory for sub-filters that each hold their capacity?
 //   (c) is that at most the stated one?
 //
-// Bounds, as in support/fpr_checks.hpp. (a) 6000 expected hits, fail outside 10 %: a false alarm is
+// Bounds, as in support/fpr_checks.hpp. (a) 6000 expected hits, fail outside 10 %: a failure by chance is
 // rarer than 3e-13, and a rate 20 % high passes with less than 1e-11. (b) eight standard errors of
 // the sum: below 2e-15. The rate asked is the total: an absent key is looked up in all sub-filters.
 #include <bloomery/scalable_filter.hpp>

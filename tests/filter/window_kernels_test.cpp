@@ -66,7 +66,7 @@ void each_plan(Visit visit) {
                detail::kernels_of<detail::WindowKernel>(layout)) {
             visit(plan_of(layout, blocks, k, slices, slices * 32U), *kernel);
             if (testing::Test::HasFatalFailure()) {
-              ADD_FAILURE() << to_string(layout) << ", k " << k << ", " << blocks << " lines, "
+              ADD_FAILURE() << to_string(layout) << ", k " << k << ", " << blocks << " blocks, "
                             << slices << " slices, " << kernel->name;
               return;
             }

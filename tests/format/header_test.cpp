@@ -125,7 +125,7 @@ TEST(Header, OfOtherFilesIsNamed) {
   EXPECT_EQ(refused(with_field<std::uint16_t>(8, 0)), ErrorCode::corrupt);
   EXPECT_EQ(refused(with_field<std::uint16_t>(10, 0)), ErrorCode::wrong_kind);
   EXPECT_EQ(refused(with_field<std::uint16_t>(10, 6)), ErrorCode::wrong_kind);
-  EXPECT_EQ(refused(with_field<std::uint16_t>(10, 2)), ErrorCode::corrupt);   // pair cannot count
+  EXPECT_EQ(refused(with_field<std::uint16_t>(10, 2)), ErrorCode::corrupt);   // not for blocked2
   EXPECT_EQ(refused(with_field<std::uint8_t>(12, 3)), ErrorCode::corrupt);    // family
   EXPECT_EQ(refused(with_field<std::uint8_t>(13, 8)), ErrorCode::corrupt);    // layout
   EXPECT_EQ(refused(with_field<std::uint8_t>(14, 5)), ErrorCode::corrupt);    // state

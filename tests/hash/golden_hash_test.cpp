@@ -1,4 +1,4 @@
-// The hash of a key is pinned for ever: golden values of every family.
+// The hash of a key is stable: golden values of every family.
 //
 // A filter written yesterday is read tomorrow, so no value here may ever change.
 #include <bloomery/hash.hpp>

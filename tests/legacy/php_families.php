@@ -3,7 +3,7 @@
 //
 // usage: php php_families.php < QUESTIONS, one line each; keys and bits in hexadecimal:
 //   hash KEY                the eight hashes, in the order of $formulas
-//   step HASH BYTE          what each formula makes of a hash, be it a double, and a byte
+//   step HASH BYTE          what each formula makes of a hash, which may be a double, and a byte
 //   mt M K KEY              the k positions of a key in m bits
 //   count M N               k for m bits and n items
 //   filter M K KEY...       the bits of a filter with these keys

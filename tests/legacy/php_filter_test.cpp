@@ -47,7 +47,7 @@ TEST(PhpScheme, DrawsThePositionsThatPhpPrinted) {
   }
 }
 
-TEST(PhpScheme, TwisterIsMt19937ForEver) {
+TEST(PhpScheme, TwisterIsMt19937) {
   for (const std::uint32_t seed : {0U, 1U, 5489U, 0x80000000U, 0xFFFFFFFFU}) {
     std::mt19937 standard(seed);
     detail::MersenneTwister lazy(seed);

@@ -23,7 +23,7 @@ namespace {
 
 using test::Random;
 
-// What PHP answers, a line a question.
+// What PHP answers, one line per question.
 class Php {
  public:
   // The question as it was put.

@@ -19,7 +19,7 @@ using bloomery::Hash128;
 
 int moves = 0;
 
-// What was there is overwritten, so that whoever still reads it gives itself away.
+// What was there is overwritten, so that code that still reads it gives itself away.
 void* move(DefragContext*, void* memory) {
   const std::size_t bytes = malloc_usable_size(memory);
   void* moved = std::malloc(bytes);

@@ -164,11 +164,11 @@ def ahead_of_the_clock(server):
 def keyed(server):
     kinds = {"keyed": (), "keyed, counting": ("COUNTING",),
              "keyed, window": ("WINDOW", 1000, "ITEMS"),
-             "keyed, pair": ("NONSCALING", "LAYOUT", "NATIVE")}
+             "keyed, blocked2": ("NONSCALING", "LAYOUT", "NATIVE")}
     items = [f"i{i}" for i in range(500)]
     headers = set()
     for key, words in kinds.items():
-        rate = 1e-6 if "pair" in key else 0.01
+        rate = 1e-6 if "blocked2" in key else 0.01
         server.ask("BF.RESERVE", "without", rate, 1000, *words)
         server.ask("BF.RESERVE", key, rate, 1000, *words, "KEYED")
         server.ask("BF.RESERVE", key + " 2", rate, 1000, "KEYED", *words)

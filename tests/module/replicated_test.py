@@ -111,7 +111,7 @@ def every_write(master):
                 ["BF.RESERVE", name("ahead"), "0.01", 50, "WINDOW", 30, "SECONDS"],
                 ["BF.ADD", name("ahead"), "x"],
                 ["BF.ADVANCE", name("ahead"), int(time.time()) + 20],
-                # So big that the lines of a slice are cleared one by one after it has begun.
+                # So big that the blocks of a slice are cleared one by one after it has begun.
                 ["BF.RESERVE", name("big"), "0.01", 2_500_000, "WINDOW", 80000, "SECONDS"],
                 ["BF.MADD", name("big"), *items],
                 ["BF.ADVANCE", name("big"), int(time.time()) + 40_000],

@@ -127,7 +127,7 @@ def commands(server):
            server.ask("COMMAND", "GETKEYS", "BF.INSERT", "a", "ITEMS", "b"), [b"a"])
     as_redisbloom(server)
     categories(server, names)
-    # Who may only read keys may not add to them: the server knows by the key specs.
+    # A user with only the right to read keys cannot add to them: the server knows by the key specs.
     server.ask("ACL", "SETUSER", "reader", "on", "nopass", "%R~*", "+@all")
     reader = server.connect()
     reader.ask("AUTH", "reader", "")

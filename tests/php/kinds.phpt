@@ -40,7 +40,7 @@ var_dump($window->has(5));
 $lines = new WindowFilter(100, 100, 0.001, ['window_unit' => 'insertions']);
 for ($i = 0; $i < 500; ++$i) $lines->add($i);
 var_dump($lines->has(499), $lines->has(1), $lines->stats()['window_unit']);
-// PHP compares properties, of which a filter has none.
+// PHP compares properties, and a filter has none.
 var_dump($plain == $plain, $plain == new Filter(1000, 0.001), new Bloomery\Legacy\BloomFilter(100, 10) == new Bloomery\Legacy\BloomFilter(200, 10));
 --EXPECT--
 Bloomery\Filter: plain of Bloomery\Filter, 300 keys, about 300, copy is Bloomery\Filter

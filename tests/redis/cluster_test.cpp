@@ -103,7 +103,7 @@ TEST(Cluster, AMovingShardThatIsGoneIsNotAbsent) {
 }
 
 TEST(Cluster, ShardsAreReplacedOnAllNodesOrOnNone) {
-  // A server runs no script over keys of which only some have moved to it yet.
+  // A server runs no script over keys if only some of them have moved to it yet.
   const auto put = [](std::uint64_t first) {
     Filter filter(plan_of_blocks());
     filter.insert_many(keys_from(first, 3'000));

@@ -21,10 +21,10 @@ using test::error_of;
 TEST(ModuleHeader, ComesBack) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
     for (const HashFamily family : {HashFamily::xxh3, HashFamily::siphash}) {
-      const Plan shape = plan(12'345, 0.003, layout);
+      const Plan plan = bloomery::plan(12'345, 0.003, layout);
       const Hasher hasher(family, family == HashFamily::siphash ? Seed{5, 6} : Seed{});
-      const ModuleContents plain = contents_in_module_header(module_header(shape, hasher, 77));
-      EXPECT_EQ(plain.plan, FilterPlan(shape));
+      const ModuleContents plain = contents_in_module_header(module_header(plan, hasher, 77));
+      EXPECT_EQ(plain.plan, FilterPlan(plan));
       EXPECT_EQ(plain.hasher.family(), family);
       EXPECT_EQ(plain.hasher.seed(), hasher.seed());
       EXPECT_EQ(plain.items, 77U);
@@ -81,7 +81,7 @@ TEST(ModuleDump, EndsWhateverTheServerSays) {
       return words[0] == "BF.INFO" ? "*2\r\n+Capacity\r\n:9\r\n" : reply;
     });
   };
-  // The same piece for ever; one before the first; one that no module gives.
+  // The same piece each time; one before the first; one that no module gives.
   for (const auto& [iterator, size] :
        {std::pair("1", std::size_t{5}), std::pair("-1", std::size_t{5}),
         std::pair("1", kMostChunkBytes + 1)}) {

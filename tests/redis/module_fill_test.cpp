@@ -67,7 +67,7 @@ TEST(ModuleFillTest, OfOtherKindsIsNotKnown) {
   auto forgets =
       ModuleFilter::create({at, "forgets"}, {.kind = Kind::window, .capacity = 100, .window = 100});
   EXPECT_FALSE(forgets.fill());
-  // Nor to one who may not ask.
+  // Nor is it known to a user without the right to ask.
   auto plain = ModuleFilter::create({at, "plain"}, {.kind = Kind::plain, .capacity = 100});
   module_server().ask(
       {"ACL", "SETUSER", "bob", "reset", "on", ">word", "~*", "+@all", "-bf.debug"});

@@ -14,7 +14,7 @@ namespace {
 
 using test::error_of;
 
-// Another filter of the same shape, empty or with a key less, in the place of one that is read.
+// Another filter with the same parameters, empty or with a key less, in the place of one that is read.
 TEST(ModuleDump, SeesThatTheFilterWasReplaced) {
   test::Server& server = test::module_server();
   const RedisAddress address = server.address();

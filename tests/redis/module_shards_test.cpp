@@ -228,7 +228,7 @@ TEST(ModuleRecord, OfACopyHasForeignMarkers) {
   EXPECT_THROW((void)with_version(2), Error);
 }
 
-TEST(ModuleRecord, IsTheSameForEver) {
+TEST(ModuleRecord, IsStable) {
   const detail::ModuleRecord record{.plan = {.capacity = 1'000, .fpr = 0.25, .expansion = 4},
                                     .shards = 3,
                                     .identity = {'i', 'd', 'e', 'n', 't', 'i', 't', 'y'}};

@@ -1,8 +1,8 @@
 <?php
 // A PHP class over Redis, in short: SETBIT and GETBIT at the hashes of a key.
 //
-// usage: php php_bucket.php SOCKET BUCKET HASH,HASH,... add|contains < KEYS, one a line, in hexadecimal
-// For `contains` it prints 1 or 0 for each key, a line each.
+// usage: php php_bucket.php SOCKET BUCKET HASH,HASH,... add|contains < KEYS, one per line, in hexadecimal
+// For `contains` it prints 1 or 0 for each key, one per line.
 require __DIR__ . '/../legacy/php_formulas.php';
 
 [, $socket, $bucket, $names, $verb] = $argv;

@@ -99,7 +99,7 @@ struct CutBetween {
       return std::nullopt;
     });
   }
-  // Whoever comes now is told too.
+  // Every client that comes now is told too.
   void expect_refused() {
     node.say(nullptr);
     error_of([&] { (void)filter->may_contain_many(before); }, ErrorCode::corrupt);
@@ -175,9 +175,9 @@ TEST(RedisFault, AStringThatWasCutAndIsReplacedUnderALookUpIsNotAbsent) {
   for (const Layout layout : {Layout::blocked, Layout::standard})
     for (const std::size_t keys : {std::size_t{1}, std::size_t{5}, std::size_t{100}}) {
       SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(keys));
-      const Plan shape{layout, 2'048, 6, 300, 0.05};
-      CutBetween string(shape);
-      Filter whole(shape);
+      const Plan plan{layout, 2'048, 6, 300, 0.05};
+      CutBetween string(plan);
+      Filter whole(plan);
       whole.insert_many(string.before);
       bool replaced = false;
       string.node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
@@ -206,9 +206,9 @@ TEST(RedisFault, AShardThatWasCutAndIsReplacedUnderALookUpIsNotAbsent) {
   for (const std::size_t count : {std::size_t{1}, std::size_t{200}}) {
     SCOPED_TRACE(count);
     const Server real;
-    const Plan shape = plan(1'000, 0.01, Layout::standard);
-    auto made = RedisFilter::create({real.address(), "filter", 2}, shape);
-    auto next = RedisFilter::create({real.address(), "next", 2}, shape);
+    const Plan plan = bloomery::plan(1'000, 0.01, Layout::standard);
+    auto made = RedisFilter::create({real.address(), "filter", 2}, plan);
+    auto next = RedisFilter::create({real.address(), "next", 2}, plan);
     std::vector<std::uint64_t> keys(count);
     for (std::size_t i = 0; i < count; ++i) keys[i] = i;
     made.insert_many(keys);
@@ -395,7 +395,7 @@ TEST(RedisFault, AnAnswerHasABound) {
     between.say([answer](const test::Scripted::Words&) { return answer; });
     return error_of([&] { RedisFilter::open({address, "filter"}); }, ErrorCode::unavailable);
   };
-  // More than a chunk of a dump has, of which no end is in sight.
+  // More than a chunk of a dump has, and no end is in sight.
   EXPECT_NE(told("$3000000000\r\n" + std::string(std::size_t{70} << 20, 'x')).find("65 MiB"),
             std::string::npos);
   EXPECT_NE(told("*2000000\r\n").find("1048576 elements"), std::string::npos);
@@ -415,11 +415,11 @@ TEST(RedisFault, AnAnswerHasABound) {
 
 TEST(RedisFault, WhatIsThrownMidwayLeavesNoAnswersBehind) {
   const Server server;
-  const Plan shape = plan(10'000, 0.01);
-  RedisFilter::create({server.address(), "filter"}, shape);
+  const Plan plan = bloomery::plan(10'000, 0.01);
+  RedisFilter::create({server.address(), "filter"}, plan);
   const auto identity = server.get("filter").substr(detail::kRedisIdentityAt, 8);
   detail::BitString::Guard guard;
-  guard.bytes = detail::kRedisHeaderBytes + shape.bytes();
+  guard.bytes = detail::kRedisHeaderBytes + plan.bytes();
   guard.has_blocks = true;
   std::copy(identity.begin(), identity.end(), guard.identity.emplace().begin());
   detail::StringBits bits(detail::Cluster({server.address(), "filter"}),

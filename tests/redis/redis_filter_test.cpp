@@ -106,8 +106,8 @@ TEST(RedisFilter, SamplesTheFillOfALargeFilter) {
 }
 
 TEST(RedisFilter, TellsNewToOneClientAtLeast) {
-  const Plan shape = plan(20'000, 0.001);
-  RedisFilter::create({strings_server().address(), "shared"}, shape);
+  const Plan plan = bloomery::plan(20'000, 0.001);
+  RedisFilter::create({strings_server().address(), "shared"}, plan);
   const auto keys = keys_from(50, 20'000);
   std::atomic<std::size_t> fresh = 0;
   std::vector<std::thread> clients;
@@ -116,7 +116,7 @@ TEST(RedisFilter, TellsNewToOneClientAtLeast) {
       fresh += RedisFilter::open({strings_server().address(), "shared"}).insert_many(keys);
     });
   for (std::thread& client : clients) client.join();
-  Filter alone(shape);
+  Filter alone(plan);
   // One command a key: which client comes first differs, not how often a bit is new.
   EXPECT_GE(fresh.load(), alone.insert_many(keys));
   EXPECT_LE(fresh.load(), keys.size());
@@ -264,7 +264,7 @@ TEST(RedisHeader, RefusesEveryChangedByte) {
   error_of([&] { (void)detail::decode_redis_header(newer, "it"); }, ErrorCode::newer_format);
 }
 
-TEST(RedisHeader, IsTheSameForEver) {
+TEST(RedisHeader, IsStable) {
   const detail::RedisHeader header{
       .plan = {Layout::blocked2, 1'024, 6, 100, 0.25},
       .hasher = Hasher(HashFamily::siphash, {.low = 0x0102030405060708, .high = 9}),

@@ -192,11 +192,11 @@ TEST_F(Replacement, NobodyIsToldAbsentWhileShardsChangePlaces) {
 // A writer that fails puts back what it has replaced: between two pieces of a shard that is read there
 // may have been another, and before and after them the right one.
 TEST_F(Replacement, APieceOfWhatWasPutBackIsNotRead) {
-  const Plan shape = of_blocks(2 * 49'152, Layout::blocked, 5'000'000);  // 3 MiB each
-  const Filter bits = filled(shape, 1, 50'000);
+  const Plan plan = of_blocks(2 * 49'152, Layout::blocked, 5'000'000);  // 3 MiB each
+  const Filter bits = filled(plan, 1, 50'000);
   put(bits, {.shards = 2});
   {
-    auto other = RedisFilterWriter::of_bits({address(), "other", 2}, shape, Hasher());
+    auto other = RedisFilterWriter::of_bits({address(), "other", 2}, plan, Hasher());
     other.publish();
   }
   const std::string key = detail::shard_keys("f", 2)[0];

@@ -42,7 +42,7 @@ TEST(Slot, IsTheClusters) {
   EXPECT_EQ(detail::slot_of("urls:{0}"), 13'907);
 }
 
-TEST(ShardKeys, AreTheSameForEver) {
+TEST(ShardKeys, AreStable) {
   using Keys = std::vector<std::string>;
   EXPECT_EQ(detail::shard_keys("a", 1), Keys{"a:{0}"});
   EXPECT_EQ(detail::shard_keys("a", 3), (Keys{"a:{0}", "a:{3}", "a:{1}"}));
@@ -335,7 +335,7 @@ TEST(RedisShards, NoShardCanBeMissedUnseen) {
     shards_server().ask({"SET", key, whole});
     EXPECT_EQ(filter.may_contain_many(keys), keys.size());
   }
-  // Another filter of the same shape.
+  // Another filter with the same parameters.
   for (const std::string& key : filter.keys()) shards_server().ask({"DEL", key});
   RedisFilter::create({address, "gone", 4}, plan(1'000, 0.01));
   refused(ErrorCode::mismatch, true);
@@ -390,7 +390,7 @@ TEST(ShardHeader, RefusesEveryChangedByte) {
   }
 }
 
-TEST(ShardHeader, IsTheSameForEver) {
+TEST(ShardHeader, IsStable) {
   const detail::RedisHeader header{
       .plan = {Layout::blocked2, 1'024 * 3, 6, 100, 0.25},
       .hasher = Hasher(HashFamily::siphash, {.low = 0x0102030405060708, .high = 9}),

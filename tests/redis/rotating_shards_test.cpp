@@ -141,7 +141,7 @@ TEST(RotatingShards, AreRotatedOnceByManyAtATime) {
 }
 
 // A client that dies while it rotates leaves shards of two generations. Everything works, nothing of the
-// last generation is lost, and whoever rotates next does the shards that are left.
+// last generation is lost, and the next rotation does the shards that are left.
 TEST(RotatingShards, AreMendedByTheNextRotation) {
   const test::Scratch scratch;
   test::Proxy proxy(scratch / "proxy", shard_server().path());

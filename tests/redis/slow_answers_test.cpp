@@ -74,7 +74,7 @@ TEST(SlowAnswers, ADripEnds) {
   }
 }
 
-// Whoever is asked for a password first has no more time.
+// A client that has to send a password first has no more time.
 TEST(SlowAnswers, ADripEndsBeforeTheFirstCommand) {
   const Dripping server("+" + std::string(400, 'x'), 1, 20ms);
   detail::Connection connection(

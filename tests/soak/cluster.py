@@ -125,7 +125,7 @@ class Users:
 
     def insist(self, attempt):
         while not attempt():
-            self.nodes.settle()
+            self.nodes.wait_until_ready()
 
     def check(self):
         for spread in self.spread:
@@ -163,7 +163,7 @@ class Round:
         time.sleep(self.run.random.choice((0, 0.05, 0.3)) * self.run.random.random())
         try:
             change()
-            self.nodes.settle()
+            self.nodes.wait_until_ready()
         finally:
             self.users.ended.set()
         self.users.end()

@@ -58,7 +58,7 @@ class Nodes:
             name = master.ask("CLUSTER", "MYID")
             wait_until("the replica knows its master", lambda: name in replica.ask("CLUSTER", "NODES"))
             replica.ask("CLUSTER", "REPLICATE", name)
-        self.settle()
+        self.wait_until_ready()
 
     def stop(self):
         for server in self.servers:
@@ -72,7 +72,7 @@ class Nodes:
         server.kill()
         time.sleep(seconds)
         server.start()
-        self.settle()
+        self.wait_until_ready()
 
     def pause(self, server, seconds):
         server.process.send_signal(signal.SIGSTOP)
@@ -99,15 +99,15 @@ class Nodes:
             raise Finding("a replica does not become master:\n" + replica.log[-2000:])
         self.replicas[number], self.masters[number] = self.masters[number], replica
 
-    def settle(self):
+    def wait_until_ready(self):
         try:
-            wait_until("the cluster works", self.is_settled, 120)
+            wait_until("the cluster works", self.is_ready, 120)
         except TimeoutError as late:
             raise Finding("the cluster does not recover, as its nodes see it:\n" + "\n".join(
                 server.ask("CLUSTER", "NODES").decode() for server in self.servers)) from late
         self.missed = self.failures()
 
-    def is_settled(self):
+    def is_ready(self):
         """All see each other and the same owners of the slots, replicas follow, and a kill is survived: after a full
         resynchronisation Redis writes a new AOF, and until then it is not."""
         def says(server, section, *words):
@@ -127,5 +127,5 @@ class Nodes:
         return sum(server.log.count("as failing") + server.log.count("state changed: fail") for server in self.servers)
 
     def missed_each_other(self):
-        """Since they settled: where the machine has stood still for seconds, nobody has to kill a node for that."""
+        """Since they were ready: if the machine has stood still for seconds, nobody has to kill a node for that."""
         return self.failures() > self.missed

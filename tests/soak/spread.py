@@ -66,7 +66,8 @@ class Spread:
 
         With the fewest keys, 10,000 in 13 shards, the fill of one shard deviates by 1.2 % in one standard deviation,
         its rate, the eighth power or so, by 9 %, and the mean of 13 by 3 %: less than most_false_positives() makes
-        room for, so its bound holds, with a false alarm in 1e15 comparisons. A run of a day has less than a million.
+        room for, so its bound holds, with one failure by chance in 1e15 comparisons. A run of a day has less than a
+        million.
         """
         absent = [f"absent {self.made} {i}" for i in range(LOOKUPS)]
         out, done = self.attempt("check", "-c", lines=absent, allowed=allowed)

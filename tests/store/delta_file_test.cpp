@@ -117,8 +117,8 @@ TEST_P(DeltaFile, HasTheBytesThatItSays) {
   expect_error(ErrorCode::wrong_kind, {"delta"}, [&] { (void)decode_frozen(bytes); });
 }
 
-// The whole rate is the stated one, of the list and a full delta together: 600,000 keys, of which 6,000 are expected
-// at 1 %. Outside of 10 % by Chernoff with a probability below 3e-13.
+// The list and a full delta together have the stated rate: 6,000 of 600,000 keys are expected at 1 %.
+// Outside of 10 % by Chernoff with a probability below 3e-13.
 TEST(DeltaRate, IsTheStatedOneOfBoth) {
   const Scratch scratch;
   const std::string path = scratch / "f";

@@ -203,7 +203,7 @@ TEST_P(DamagedKind, RefusesAJournalThatDoesNotContinueItsSnapshot) {
   }
 }
 
-// A journal of `process` that sync() has put on the device, of which the device forgot a sector. The
+// sync() has put a journal of `process` on the device, and the device forgot a sector of it. The
 // next record says that it was there.
 TEST(JournalOfAKind, MissesWhatASyncHasPutThere) {
   FakeOs os(kKindRoom);

@@ -222,7 +222,7 @@ TEST(MovedBehindALink, GoesOnWhereItIs) {
     }
 }
 
-// Two rebuilds at one path, one of which has moved away with its directory: their temporary files have one name.
+// Two rebuilds at one path, and one has moved away with its directory: their temporary files have one name.
 TEST(RebuiltFile, LeavesTheTemporaryFileOfAnotherAlone) {
   const Plan plan = plan_of(Layout::blocked);
   for (const bool closes : {false, true}) {

@@ -21,8 +21,8 @@ std::uint32_t may(const Person& who, std::uint32_t user, std::uint32_t group, st
   return mode & 7;
 }
 
-// Owners and groups 1 and 2, people who are one of them or neither, in any of the groups: whoever does not
-// own the new file may do no more with it than with the old one.
+// Owners and groups 1 and 2, people who are one of them or neither, in any of the groups: a person who does
+// not own the new file may do no more with it than with the old one.
 TEST(Rights, ModeFromAdmitsNobodyElse) {
   for (std::uint32_t mode = 0; mode <= 0777; ++mode)
     for (const std::uint32_t user : {1U, 2U})

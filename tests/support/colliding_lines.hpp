@@ -1,4 +1,4 @@
-// Distinct lines with one XXH3-128 hash, made by whoever knows the lower half of the seed.
+// Distinct lines with one XXH3-128 hash, made by an adversary who knows the lower half of the seed.
 //
 // Beyond 240 bytes XXH3 adds to each accumulator the product of the two halves of (word xor key), and
 // to its neighbour the word itself. Where the lower half of a word is that of its key, the product is

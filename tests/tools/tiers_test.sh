@@ -19,7 +19,7 @@ fixed_addresses() { :; }
 cmake() { echo "cmake $*" >>asked; }
 ninja() { printf '%s: phony\n' all bloomery.so filter_test store_test tests/filter/filter_test; }
 broken=
-# What ctest lists: two programs, of which one was never built, and tests by scripts.
+# What ctest lists: two programs, one never built, and tests by scripts.
 listed() {
   cat <<END
   Test #1: filter_test/Filter.Golden

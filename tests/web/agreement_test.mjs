@@ -166,7 +166,7 @@ test("the textbook's table is the tool's", async () => {
   for (const row of json.fprs) near(page.textbookFpr(row.bits_per_key, row.hashes), row.fpr, JSON.stringify(row));
 });
 
-// Warnings are errors, as whoever copies a line may have it.
+// Warnings are errors, as they may be in the build of a user who copies a line.
 test("the C++ to copy compiles", async () => {
   const cases = [{ n: "100M", p: "0.1%" }, { n: "1G", p: "1e-9", layout: "blocked2" }, { m: "1GiB", p: "1%" },
     { n: "3M", m: "16 bits/key", k: "8", layout: "standard" }, { m: "512KiB", k: "7" },

@@ -25,7 +25,7 @@ function apply(): void {
   button.setAttribute("aria-label", `${t("theme")}${colon}${t(`theme_${current}`)}`);
 }
 
-// `changed` is called when colours are others, whoever changed them.
+// `changed` is called when the colours change, by the button or by the system.
 export function startTheme(changed: () => void): void {
   current = stored();
   apply();

@@ -216,7 +216,7 @@ export const en = {
   redis_frozen: "With Bloomery’s module: one key, {memory}, loaded from a file by bloomery convert. RedisBloom has no such filter.",
   redis_own: "With Bloomery’s module (BF.RESERVE … {option}): one key, {memory}. RedisBloom has no such filter.",
   redis_scalable: "With a module (BF.RESERVE … EXPANSION): one key, {memory} at first.",
-  redis_strings_one: "In plain strings (RedisFilter): one key. A string holds 2³² bits, 512 MiB, of which this takes {share}.",
+  redis_strings_one: "In plain strings (RedisFilter): one key. A string holds 2³² bits, 512 MiB; this filter takes {share} of it.",
   redis_strings_many: "In plain strings (RedisFilter in shards): {shards} keys, because one string holds at most 2³² bits, 512 MiB. Each has {memory} for {items} items; a key’s hash says which. They are named seen:{0} and {more} more, spread evenly over the nodes of a cluster.",
 
   table_title: "The table of false-positive rates",

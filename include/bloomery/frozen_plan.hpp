@@ -31,7 +31,7 @@ constexpr std::uint64_t kMaxFrozenKeys = std::uint64_t{1} << 35;
 constexpr std::uint64_t kFrozenKeysInMemory = std::uint64_t{1} << 24;
 constexpr double kDeltaShare = 1.0 / 16;  // of the stated rate
 
-// Invariant of a valid plan: `array` is a valid Plan of layout standard with three hashes; its fpr less that of
+// Invariant of a valid plan: `array` is a valid Plan of layout standard with three hashes; its fpr minus that of
 // the delta is in [1e-9, 0.5]; partitions is in [1, 4096]; fingerprint_bits is in [1, 32]; narrow_partitions is
 // below partitions, or 0 if fingerprints have one bit; a delta is a valid Plan of layout blocked, blocked2 or standard.
 struct FrozenPlan {

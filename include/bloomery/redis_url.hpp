@@ -58,7 +58,7 @@ struct RedisAddress {
   // may take this time plus a second for each 16 KiB. If the server is slower, the call fails.
   std::chrono::milliseconds timeout{5'000};
   std::optional<RedisTls> tls = {};  // not over a unix socket; to sentinels too
-  // Every connection goes to the master of that moment; host, port and socket are ignored.
+  // Every connection goes to the current master; host, port and socket are ignored.
   std::optional<RedisSentinels> sentinels = {};
 };
 

@@ -3,7 +3,7 @@
 // A window is a number of insertions or of seconds, cut into equal slices. The filter has a plain
 // filter for each slice and one more, which the newest keys fill while the oldest is still needed:
 //
-//   a key inserted within the window                    is found, always
+//   a key inserted within the window                    is always found
 //   a key older than the window plus one slice          is forgotten, apart from the stated fpr
 //
 // More slices forget more exactly and make look-ups slower: a look-up reads a block per slice (two

@@ -30,7 +30,7 @@ class NewFile {
   [[nodiscard]] File& file() noexcept { return file_; }
   // Gives the file to the writer that continues with it.
   [[nodiscard]] File take() noexcept { return std::move(file_); }
-  // Gives the file, all of which is on the device, its path. It replaces the filter `replaced`, whose lock is held;
+  // Gives the file, which is on the device completely, its path. It replaces the filter `replaced`, whose lock is held;
   // if `replaced` is not open or has been moved away, it becomes a new file. Error{exists}: another file is at the
   // path by now, or another process wrote to `replaced`. After an Error the path still has its old file, unless the
   // device refused to keep the new name. The call can be repeated after an Error.

@@ -3,8 +3,8 @@
 
 usage: words.py ROOT
 
-Looked at are documents, public headers, and the text literals of the tool, the library, the module and the
-packages of other languages: help texts and messages.
+Looked at are documents, public headers, the texts of the page, and the text literals and comments of the tool, the
+library, the module, the packages of other languages and the benchmarks: help texts, messages, explanations.
 """
 
 import pathlib
@@ -12,8 +12,8 @@ import re
 import sys
 
 MOST_TERMS = 40
-# Text literals, also those that a compiler joins; not the code around them.
-LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+# Text literals, also those that a compiler joins, and comments; not the code around them.
+PROSE = re.compile(r'"((?:[^"\\\n]|\\.)*)"|//([^\n]*)|/\*(.*?)\*/', re.DOTALL)
 # What other programs print or what an inner language has is quoted; file names are no prose.
 QUOTED = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
@@ -38,6 +38,12 @@ def pattern(word):
     return re.compile(r"(?<![\w-])" + r"\s+".join(map(re.escape, word.split())) + r"(?![\w-])", re.IGNORECASE)
 
 
+def prose(source):
+    """The text literals and comments of C, C++ or TypeScript, each on lines of its own."""
+    found = PROSE.finditer(re.sub(r'"\s*\n\s*"', "", source))
+    return "\n".join(re.sub(r"\n\s*\*", "\n", "".join(filter(None, at.groups()))) for at in found)
+
+
 def texts(root):
     """(name, text) of everything that users read."""
     for file in sorted([*root.glob("*.md"), *root.glob("docs/*.md")]):
@@ -46,10 +52,11 @@ def texts(root):
     headers = root / "include"
     for file in sorted([headers / "bloomery.h", *(headers / "bloomery").glob("*.h*")]):
         yield file, re.sub(r"\n\s*(//|\*)", "\n", file.read_text())
-    for folder in ("cli", "src", "module", "c", "php", "python/bloomery"):
+    for folder in ("cli", "src", "module", "include/bloomery/detail", "c", "php", "python/bloomery", "bench",
+                   "web/src/texts"):
         for file in sorted((root / folder).rglob("*")):
-            if file.suffix in (".c", ".cpp", ".hpp", ".h"):
-                yield file, re.sub(r'"\s*\n\s*"', "", "\n".join(LITERAL.findall(re.sub(r'"\s*\n\s*"', "", file.read_text()))))
+            if file.suffix in (".c", ".cpp", ".hpp", ".h", ".ts"):
+                yield file, prose(file.read_text())
             elif file.suffix in (".py", ".php"):
                 yield file, file.read_text()
 

@@ -35,7 +35,7 @@ class StagedStrings {
 
   // Makes the strings: zeros, except for the first and last bytes of each.
   void make(std::span<const std::string> starts, std::span<const std::string> ends);
-  // Sets bytes of a string that are still zeros. It sends them in pieces, some of which wait until flush().
+  // Sets bytes of a string that are still zeros. It sends them in pieces; some wait until flush().
   // Error{no_space}: the server has dropped a string.
   void write(std::size_t string, std::uint64_t at, std::span<const std::byte> bytes);
   void flush();

@@ -1,5 +1,6 @@
 // A load: many keys go straight into the bits of a `sync` file, and count when it ends. What a crash leaves of one
 // is tested with the rest of a working life (session_script.hpp).
+#include "format/layout.hpp"
 #include "store/fake_os.hpp"
 #include "store/kinds.hpp"
 #include "store/scratch.hpp"

@@ -227,7 +227,7 @@ void convert_payload(const std::string& source, const std::string& out, Form to,
 
 void AnyFilter::convert(const std::string& source, const std::string& out,
                         const AnyOptions& options) {
-  if (options.scheme) return store_bitmap(load_bitmap(source, *options.scheme), source, out);
+  if (options.scheme) return copy_bitmap(source, out, *options.scheme);
   const Form from = form_of_source(source);
   const Form to = form_of_destination(out, from);
   if (from == Form::module_shards && to == Form::module_shards) {

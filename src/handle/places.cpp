@@ -49,6 +49,16 @@ RedisUrl bucket_at(const std::string& location) {
   return url;
 }
 
+PhpFilter load_bitmap(const std::string& source, const PhpScheme& scheme) {
+  switch (place_of(source)) {
+    case Place::file:
+      return load_php_file(source, scheme);
+    case Place::server:
+      return load_php_bucket(bucket_at(source), scheme);
+  }
+  __builtin_unreachable();
+}
+
 }  // namespace
 
 bool is_address(std::string_view location) noexcept {
@@ -147,25 +157,18 @@ std::unique_ptr<PlainSink> plain_sink(const std::string& location,
   __builtin_unreachable();
 }
 
-PhpFilter load_bitmap(const std::string& source, const PhpScheme& scheme) {
-  switch (place_of(source)) {
-    case Place::file:
-      return load_php_file(source, scheme);
-    case Place::server:
-      return load_php_bucket(bucket_at(source), scheme);
-  }
-  __builtin_unreachable();
-}
-
-void store_bitmap(const PhpFilter& filter, const std::string& source, const std::string& out) {
+void copy_bitmap(const std::string& source, const std::string& out, const PhpScheme& scheme) {
   switch (place_of(out)) {
     case Place::file: {
+      const PhpFilter filter = load_bitmap(source, scheme);
       WholeFile file(out, source);
       file.write(filter.string_bytes());
       return file.publish(false);
     }
-    case Place::server:
-      return store_php_bucket(bucket_at(out), filter);
+    case Place::server: {
+      const RedisUrl bucket = bucket_at(out);  // refused before anything is read
+      return store_php_bucket(bucket, load_bitmap(source, scheme));
+    }
   }
 }
 

@@ -31,9 +31,8 @@ enum class Place : std::uint8_t { file, server };
                                  const Hasher& hasher);
 [[nodiscard]] AnyFilter::Rotation rotate_at(const std::string& location, const AnyOptions& options);
 
-// The bits of a PHP class. `source`: the location that a new file has its rights from.
-[[nodiscard]] PhpFilter load_bitmap(const std::string& location, const PhpScheme& scheme);
-void store_bitmap(const PhpFilter& filter, const std::string& source, const std::string& out);
+// The bits of a PHP class, from one place to another.
+void copy_bitmap(const std::string& source, const std::string& out, const PhpScheme& scheme);
 
 // ---- memory and files (contents_filter.cpp) -----------------------------------------------------
 

@@ -314,6 +314,20 @@ TEST(Plan, TheTextbooksFormula) {
               1e-8);
 }
 
+// Filters made from one request on different CPUs are merged, so their plans are equal.
+TEST(Plan, IsTheSameOnEveryCpu) {
+  std::uint64_t plans = 0, digest = 0;
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
+    for (double fpr = 0.3; fpr > 1e-7; fpr *= 0.83)
+      for (std::uint64_t keys = 10; keys < 1'000'000'000; keys = keys * 7 + 3) {
+        const Plan each = plan(keys, fpr, layout);
+        digest = digest * 1'000'003 + each.bits * 31 + each.hashes;
+        ++plans;
+      }
+  EXPECT_EQ(plans, 2430U);
+  EXPECT_EQ(digest, 0x2a6e422c04ee52a5);
+}
+
 TEST(Plan, NamesItsLayouts) {
   EXPECT_EQ(to_string(Layout::blocked), "blocked");
   EXPECT_EQ(to_string(Layout::blocked2), "blocked2");

@@ -214,7 +214,9 @@ def main(root, directory):
     write(directory / "bloomery.hpp", [
         *head(root, "filters in memory: compile bloomery.cpp with your program"), "#pragma once", *header.lines])
     write(directory / "bloomery.cpp", [
-        *head(root, f"for bloomery.hpp. Needs {DEPENDENCIES}."), '#include "bloomery.hpp"', "",
+        *head(root, f"for bloomery.hpp. Needs {DEPENDENCIES}."),
+        "// Compile it with -ffp-contract=off for CPUs with FMA (-march=native, aarch64): else plans may be rounded in another way",
+        "// than on other machines, and filters with different plans cannot be merged.", '#include "bloomery.hpp"', "",
         *sorted(system),
         "#if defined(__x86_64__)", "#include <immintrin.h>", "#elif defined(__ARM_NEON)", "#include <arm_neon.h>", "#endif",
         *source.lines, *(line for name in sets for line in section(tree, name, *sets[name], shared))])

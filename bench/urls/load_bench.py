@@ -7,7 +7,8 @@ BUILD is a build directory with the tool. N short lines go into a fresh file of 
 through `dedup -n N -c`, which needs no file. The rows take turns; the table shows medians, and what was written to the
 device. Then so many lines (--piped) go through `dedup -c` in a pipe; the memory at the peak stands beside that of a
 filter of the right size, also without what the tool takes for one line. The worst numbers of lines are a little above a
-million times a power of two, when the filter has just become twice as large. --old is another build of the tool, for rows of its own.
+million times a power of two, when the filter has just become twice as large. --old is another build of the tool, for
+rows of its own.
 """
 
 import argparse
@@ -71,14 +72,19 @@ def right_size(tool, count):
     return layouts["blocked2"] / 2**20  # dedup's layout at that rate
 
 
+def piped_run(tool, count):
+    with subprocess.Popen(["seq", str(count)], stdout=subprocess.PIPE) as source:
+        return measured([tool, "dedup", "-q", "-c"], source.stdout)
+
+
 def pipes(tools, counts):
     rows = {}
-    for count in [1, *counts]:
-        for prefix, tool in tools.items():
-            with subprocess.Popen(["seq", str(count)], stdout=subprocess.PIPE) as source:
-                run = measured([tool, "dedup", "-q", "-c"], source.stdout)
+    for prefix, tool in tools.items():
+        own = piped_run(tool, 1)[2]
+        for count in counts:
+            run = piped_run(tool, count)
             rows[f"{prefix}{count:,}"] = {"seconds": run[0], "peak_mib": run[2], "right_mib": right_size(tool, count),
-                                          "own_mib": rows[f"{prefix}1"]["peak_mib"] if count > 1 else run[2]}
+                                          "own_mib": own}
     return rows
 
 
@@ -87,7 +93,8 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--lines", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--piped", type=int, nargs="*", default=[1_000_000, 2_100_000, 8_400_000, 10_000_000, 30_000_000, 100_000_000])
+    parser.add_argument("--piped", type=int, nargs="*",
+                        default=[1_000_000, 2_100_000, 8_400_000, 10_000_000, 30_000_000, 100_000_000])
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--directory", type=pathlib.Path, help="where the files go")
     parser.add_argument("--old", type=pathlib.Path, help="another build of the tool")
@@ -104,11 +111,11 @@ def main():
     for row, (seconds, user, peak, written) in table.items():
         print(f"{row:<32} {seconds:>8.2f} {user:>7.2f} {user / table[DEDUP][1]:>12.2f} {peak:>9.0f} {written:>11.0f}")
     print(f"\n{'dedup of a pipe, lines':<32} {'seconds':>8} {'peak MiB':>9} {'right size, MiB':>16} {'times':>6} "
-          f"{'without the tool':>17}")
+          f"{'without the tool (MiB)':>23}")
     for row, run in piped.items():
         print(f"{row:<32} {run['seconds']:>8.2f} {run['peak_mib']:>9.0f} {run['right_mib']:>16.0f} "
               f"{run['peak_mib'] / run['right_mib']:>6.2f} "
-              f"{(run['peak_mib'] - run['own_mib']) / run['right_mib']:>17.2f}")
+              f"{(run['peak_mib'] - run['own_mib']) / run['right_mib']:>17.2f} ({run['own_mib']:.0f})")
     if arguments.json:
         arguments.json.write_text(json.dumps(
             {"bench": "load_bench", "machine": machine(), "load": busy, "lines": arguments.lines,

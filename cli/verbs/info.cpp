@@ -105,23 +105,14 @@ void describe(const Options& options, const std::string& location) {
 
 }  // namespace
 
-// Describes all of several filters, as verify checks all.
 int run_info(const Options& options) {
   if (options.prometheus) return print_metrics(options);
-  if (options.files.size() == 1) {
-    describe(options, options.files.front());
-    return kExitFound;
-  }
-  int code = kExitFound;
   bool first = true;
-  for (const std::string& location : options.files) try {
-      if (!std::exchange(first, false) && !options.json) print_result("\n");
-      describe(options, location);
-    } catch (const Error& error) {
-      remark(error.what());
-      code = kExitError;
-    }
-  return code;
+  return each_of(options.files, [&](const std::string& location) {
+    if (!std::exchange(first, false) && !options.json) print_result("\n");
+    describe(options, location);
+    return kExitFound;
+  });
 }
 
 }  // namespace bloomery::cli

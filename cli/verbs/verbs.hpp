@@ -2,12 +2,15 @@
 #pragma once
 
 #include "flags/options.hpp"
+#include "output/output.hpp"
 
 #include <fmt/format.h>
 #include <bloomery/error.hpp>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bloomery::cli {
 
@@ -29,6 +32,21 @@ int run_verify(const Options& options);
 int run_salvage(const Options& options);
 int run_rotate(const Options& options);
 int run_convert(const Options& options);
+
+// Returns the worst exit code of one(location). The error of one of several locations is a remark, and does not keep
+// the others from their turn.
+template <class One>
+int each_of(const std::vector<std::string>& locations, One one) {
+  if (locations.size() == 1) return one(locations.front());
+  int worst = kExitFound;
+  for (const std::string& location : locations) try {
+      worst = std::max(worst, one(location));
+    } catch (const Error& error) {
+      remark(error.what());
+      worst = kExitError;
+    }
+  return worst;
+}
 
 // ---- the planner page: the bytes that were built into the tool (page.cpp) -------------------------
 

@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 #include <bloomery/any_filter.hpp>
 
-#include <algorithm>
-
 namespace bloomery::cli {
 
 namespace {
@@ -41,19 +39,9 @@ int verify_one(const Options& options, const std::string& location) {
 
 }  // namespace
 
-// Checks all of several filters; the exit code is that of the worst one.
 int run_verify(const Options& options) {
-  if (options.files.size() == 1) return verify_one(options, options.files.front());
-  int worst = kExitFound;
-  for (const std::string& location : options.files) {
-    try {
-      worst = std::max(worst, verify_one(options, location));
-    } catch (const Error& error) {
-      remark(error.what());
-      worst = kExitError;
-    }
-  }
-  return worst;
+  return each_of(options.files,
+                 [&](const std::string& location) { return verify_one(options, location); });
 }
 
 }  // namespace bloomery::cli

@@ -370,7 +370,10 @@ class AnyFilter {
     const auto finish_part = [&] {
       const std::size_t size = hashes.size() + ends.size();
       if (size == 0) return;
-      detail::require_room(answers, done + size);
+      if (!answers.empty() && answers.size() < done + size) {
+        acknowledged_ = done;
+        detail::require_room(answers.size(), done + size);
+      }
       const auto out = answers.empty() ? answers : answers.subspan(done, size);
       if (hash_of != nullptr) {
         count += apply_hashes(done, operation, hashes, out);

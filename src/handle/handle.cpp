@@ -87,15 +87,6 @@ AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpe
   }
 }
 
-AnyFilter AnyFilter::rebuild(const std::string& location, const FilterPlan& plan,
-                             const Hasher& hasher) {
-  return AnyFilter(rebuild_at(location, plan, hasher));
-}
-
-AnyFilter::Rotation AnyFilter::rotate(const std::string& location, const AnyOptions& options) {
-  return rotate_at(location, options);
-}
-
 bool AnyFilter::is_pattern(std::string_view location) noexcept {
   return is_redis_pattern(location);
 }
@@ -109,14 +100,6 @@ void AnyFilter::for_each(
 VerifyReport AnyFilter::verify(const std::string& location, const AnyOptions& options) {
   if (place_of(location) == Place::file && !options.scheme) return bloomery::verify(location);
   return open(location, Access::read, options).verify();
-}
-
-std::string AnyFilter::display_name(const std::string& location) {
-  return name_of_location(location);
-}
-
-bool AnyFilter::is_address(std::string_view location) noexcept {
-  return detail::is_address(location);
 }
 
 std::size_t AnyFilter::apply(Operation operation, std::span<const Hash128> hashes,

@@ -4,7 +4,9 @@
 #include "handle/dump_file.hpp"
 #include "handle/plain_bits.hpp"
 
-namespace bloomery::detail {
+namespace bloomery {
+
+namespace detail {
 
 namespace {
 
@@ -61,16 +63,9 @@ PhpFilter load_bitmap(const std::string& source, const PhpScheme& scheme) {
 
 }  // namespace
 
-bool is_address(std::string_view location) noexcept {
-  const std::size_t word = location.find_first_not_of(
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");  // RFC 3986, 3.1
-  return word != 0 && word != std::string_view::npos && location[0] != '.' &&
-         location.substr(word).starts_with("://");
-}
-
 Place place_of(std::string_view location) {
   if (is_redis_url(location)) return Place::server;
-  if (!is_address(location)) return Place::file;
+  if (!AnyFilter::is_address(location)) return Place::file;
   const std::string_view word = location.substr(0, location.find(':'));
   throw Error(
       ErrorCode::invalid_argument,
@@ -91,44 +86,6 @@ AnyImpl filter_at(const std::string& location, Opening how, const FilterSpec& sp
       return filter_in_file(location, how, spec, options);
     case Place::server:
       return filter_on_server(redis_url(location), how, spec, options);
-  }
-  __builtin_unreachable();
-}
-
-AnyImpl rebuild_at(const std::string& location, const FilterPlan& plan, const Hasher& hasher) {
-  switch (place_of(location)) {
-    case Place::file:
-      return file_filter(
-          location,
-          FilterFile::rebuild(
-              location, plan,
-              {.hasher = hasher, .durability = Durability::process, .replace = true}),
-          Access::write);
-    case Place::server:
-      return redis_rebuild(redis_url(location), plan, hasher);
-  }
-  __builtin_unreachable();
-}
-
-AnyFilter::Rotation rotate_at(const std::string& location, const AnyOptions& options) {
-  switch (place_of(location)) {
-    case Place::file:
-      throw PlanError(
-          ErrorCode::wrong_kind, PlanField::window,
-          ": a file does not rotate; create one with a {window}, which forgets by itself",
-          location);
-    case Place::server:
-      return redis_rotate(redis_url(location), options);
-  }
-  __builtin_unreachable();
-}
-
-std::string name_of_location(const std::string& location) {
-  switch (place_of(location)) {
-    case Place::file:
-      return location;
-    case Place::server:
-      return redis_url(location).text();
   }
   __builtin_unreachable();
 }
@@ -172,4 +129,54 @@ void copy_bitmap(const std::string& source, const std::string& out, const PhpSch
   }
 }
 
-}  // namespace bloomery::detail
+}  // namespace detail
+
+using namespace detail;
+
+bool AnyFilter::is_address(std::string_view location) noexcept {
+  const std::size_t word = location.find_first_not_of(
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");  // RFC 3986, 3.1
+  return word != 0 && word != std::string_view::npos && location[0] != '.' &&
+         location.substr(word).starts_with("://");
+}
+
+std::string AnyFilter::display_name(const std::string& location) {
+  switch (place_of(location)) {
+    case Place::file:
+      return location;
+    case Place::server:
+      return redis_url(location).text();
+  }
+  __builtin_unreachable();
+}
+
+AnyFilter AnyFilter::rebuild(const std::string& location, const FilterPlan& plan,
+                             const Hasher& hasher) {
+  switch (place_of(location)) {
+    case Place::file:
+      return AnyFilter(
+          file_filter(location,
+                      FilterFile::rebuild(
+                          location, plan,
+                          {.hasher = hasher, .durability = Durability::process, .replace = true}),
+                      Access::write));
+    case Place::server:
+      return AnyFilter(redis_rebuild(redis_url(location), plan, hasher));
+  }
+  __builtin_unreachable();
+}
+
+AnyFilter::Rotation AnyFilter::rotate(const std::string& location, const AnyOptions& options) {
+  switch (place_of(location)) {
+    case Place::file:
+      throw PlanError(
+          ErrorCode::wrong_kind, PlanField::window,
+          ": a file does not rotate; create one with a {window}, which forgets by itself",
+          location);
+    case Place::server:
+      return redis_rotate(redis_url(location), options);
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace bloomery

@@ -18,18 +18,11 @@ namespace bloomery::detail {
 // new place.
 enum class Place : std::uint8_t { file, server };
 
-// Whether a location is an address, valid or not: it begins with a word and "://".
-[[nodiscard]] bool is_address(std::string_view location) noexcept;
 // Error{invalid_argument}: an address with a word that names no place.
 [[nodiscard]] Place place_of(std::string_view location);
-// AnyFilter::display_name.
-[[nodiscard]] std::string name_of_location(const std::string& location);
 
 [[nodiscard]] AnyImpl filter_at(const std::string& location, Opening how, const FilterSpec& spec,
                                 const AnyOptions& options);
-[[nodiscard]] AnyImpl rebuild_at(const std::string& location, const FilterPlan& plan,
-                                 const Hasher& hasher);
-[[nodiscard]] AnyFilter::Rotation rotate_at(const std::string& location, const AnyOptions& options);
 
 // The bits of a PHP class, from one place to another.
 void copy_bitmap(const std::string& source, const std::string& out, const PhpScheme& scheme);

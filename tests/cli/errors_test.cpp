@@ -26,6 +26,25 @@ TEST_F(Errors, AMissingInput) {
   EXPECT_TRUE(is_error(run({"dedup", file("good", "a\n"), path("none")}), {path("none")}));
 }
 
+TEST_F(Errors, AMissingDirectoryIsNamed) {
+  const std::string lines = file("lines", "a\n");
+  for (const auto& words :
+       std::vector<test::Arguments>{{"create", path("no/such/f"), "-n", "1", "-p", "1%"},
+                                    {"dedup", path("no/such/l")},
+                                    {"dedup", "-o", path("no/such/out"), lines}})
+    EXPECT_TRUE(is_error(run(words), {"the directory " + path("no/such") + " does not exist"}));
+}
+
+TEST_F(Errors, OfOneFilterDoesNotKeepInfoFromTheOthers) {
+  for (const char* name : {"one", "two"})
+    ASSERT_EQ(run({"create", path(name), "-n", "10", "-p", "1%"}).code, 0);
+  const auto ran = run({"info", path("one"), path("none"), path("two")});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_NE(ran.out.find(path("one")), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find(path("two")), std::string::npos) << ran.out;
+  EXPECT_NE(ran.err.find(path("none")), std::string::npos) << ran.err;
+}
+
 TEST_F(Errors, ADirectory) {
   EXPECT_TRUE(is_error(run({"dedup", path("")}), {"is a directory", path("")}));
   EXPECT_TRUE(is_error(run({"dedup"}, {}, {.in = path("")}), {"standard input is a directory"}));

@@ -298,29 +298,6 @@ TEST_F(Files, SlowRunsSayLinesPerSecond) {
   EXPECT_NE(said.find("bloomery: 1 line, 1 new"), std::string::npos) << said;
 }
 
-TEST_F(Files, AMissingDirectoryIsNamed) {
-  EXPECT_TRUE(is_error(run({"create", path("no/such/f"), "-n", "1", "-p", "1%"}),
-                       {"the directory " + path("no/such") + " does not exist"}));
-  const std::string lines = file("lines", "a\n");
-  for (const auto& words : std::vector<test::Arguments>{{"dedup", path("no/such/l")},
-                                                        {"dedup", "-o", path("no/such/out"), lines},
-                                                        {"plan", "--web", path("no/such/page")}}) {
-    const auto ran = run(words);
-    if (words[0] == "plan" && ran.err.find("without the page") != std::string::npos) continue;
-    EXPECT_TRUE(is_error(ran, {"the directory " + path("no/such") + " does not exist"}));
-  }
-  EXPECT_TRUE(is_error(run({"dedup", path("no")}), {"check the path"}));
-}
-
-TEST_F(Files, InfoGoesOnAfterAFileThatItCannotRead) {
-  const std::string one = made("one", "a\n"), two = made("two", "b\n");
-  const auto ran = run({"info", one, path("none"), two});
-  EXPECT_EQ(ran.code, 2);
-  EXPECT_NE(ran.out.find(one), std::string::npos);
-  EXPECT_NE(ran.out.find(two), std::string::npos);
-  EXPECT_NE(ran.err.find(path("none")), std::string::npos);
-}
-
 TEST_F(Files, AnEmptyFilterHasNoFprBelowZero) {
   const std::string window = path("w"), scalable = path("s");
   run({"create", window, "--window", "100", "-p", "1%"});

@@ -13,7 +13,6 @@
 
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
-#include "support/read_once.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -150,39 +149,6 @@ TEST(AnyFilter, TakesKeysAsTheFiltersDo) {
   EXPECT_TRUE(std::ranges::equal(decoded.bytes(), filter.bytes()));
 }
 
-TEST(AnyFilter, TakesMoreKeysThanAPartHolds) {
-  AnyFilter any(plan({.capacity = 200'000, .fpr = 0.01}));
-  std::vector<std::uint64_t> keys(150'000);
-  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i;
-  const auto answers = std::make_unique<bool[]>(keys.size());
-  const std::size_t fresh = any.insert_many(keys, {answers.get(), keys.size()});
-  EXPECT_EQ(static_cast<std::size_t>(std::count(answers.get(), answers.get() + keys.size(), true)),
-            fresh);
-  EXPECT_EQ(any.may_contain_many(keys, {answers.get(), keys.size()}), keys.size());
-}
-
-TEST(AnyFilter, AcknowledgesAllPartsOfACall) {
-  AnyFilter any(plan({.kind = Kind::counting, .capacity = 200'000, .fpr = 0.01}));
-  std::vector<std::uint64_t> keys(140'000);
-  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i;
-  any.insert_many(keys);
-  EXPECT_EQ(any.acknowledged(), keys.size());
-  any.insert_many(std::vector<std::uint64_t>{});
-  EXPECT_EQ(any.acknowledged(), 0U);
-  // A range that cannot be counted first: two parts are done, the third has no room.
-  const auto room = std::make_unique<bool[]>(keys.size());
-  ReadOnce once{std::span<const std::uint64_t>(keys)};
-  expect_error(ErrorCode::invalid_argument, {}, [&] {
-    any.insert_many(once, {room.get(), 135'000});
-  });
-  EXPECT_EQ(any.acknowledged(), 131'072U);
-  // One that can: nothing has changed.
-  expect_error(ErrorCode::invalid_argument, {"140000 keys"}, [&] {
-    any.remove_many(keys, {room.get(), 135'000});
-  });
-  EXPECT_EQ(any.may_contain_many(keys), keys.size());
-}
-
 TEST(AnyFilter, ThatWasMovedFromSaysSo) {
   AnyFilter from(plan({.capacity = 100, .fpr = 0.01}));
   AnyFilter to = std::move(from);
@@ -194,61 +160,6 @@ TEST(AnyFilter, ThatWasMovedFromSaysSo) {
                  call);  // NOLINT(bugprone-use-after-move)
   EXPECT_EQ(from.hasher(), nullptr);
   from.close();
-}
-
-TEST(AnyFilter, WantsRoomForTheAnswers) {
-  AnyFilter any(plan({.capacity = 100, .fpr = 0.01}));
-  const Hash128 hashes[2] = {{1, 2}, {3, 4}};
-  bool answer = false;
-  expect_error(ErrorCode::invalid_argument, {}, [&] {
-    (void)any.apply(Operation::insert, hashes, {&answer, 1});
-  });
-  EXPECT_EQ(any.stats().fill, 0);
-  expect_error(ErrorCode::invalid_argument, {}, [&] {
-    (void)any.insert_many(std::vector<int>{1, 2}, {&answer, 1});
-  });
-}
-
-// In a filter that answers by itself, and in one that is asked part by part.
-TEST(AnyFilter, AnswersIntoAnyRangeOfBools) {
-  std::vector<std::uint64_t> keys(70'000);
-  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i / 2;
-  for (const Kind kind : {Kind::plain, Kind::counting}) {
-    AnyFilter any(plan({.kind = kind, .capacity = 40'000, .fpr = 0.01}));
-    AnyFilter same(plan({.kind = kind, .capacity = 40'000, .fpr = 0.01}));
-    const auto bools = std::make_unique<bool[]>(keys.size());
-    std::vector<bool> bits(keys.size());
-    const std::size_t fresh = same.insert_many(keys, {bools.get(), keys.size()});
-    EXPECT_EQ(any.insert_many(keys, bits), fresh);
-    EXPECT_TRUE(std::equal(bits.begin(), bits.end(), bools.get()));
-    std::vector<int> found(keys.size());
-    EXPECT_EQ(any.may_contain_many(keys, found), keys.size());
-    EXPECT_EQ(std::count(found.begin(), found.end(), 1), 70'000);
-
-    std::vector<bool> few(3), none;
-    ReadOnce once{std::span<const std::uint64_t>(keys)};
-    expect_error(ErrorCode::invalid_argument, {"3 answers", "70000 keys"},
-                 [&] { (void)any.may_contain_many(keys, few); });
-    expect_error(ErrorCode::invalid_argument, {"0 answers"},
-                 [&] { (void)any.may_contain_many(keys, none); });
-    expect_error(ErrorCode::invalid_argument, {"0 answers"},
-                 [&] { (void)any.may_contain_many(once, none); });
-    ReadOnce empty{std::span<const std::uint64_t>()};
-    EXPECT_EQ(any.may_contain_many(empty, none), 0U);
-  }
-}
-
-// The answers before an error are there, as many as acknowledged() says.
-TEST(AnyFilter, AnswersBeforeAnErrorAreCopiedToo) {
-  AnyFilter any(plan({.kind = Kind::counting, .capacity = 100'000, .fpr = 0.01}));
-  std::vector<std::uint64_t> keys(70'000);
-  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i;
-  std::vector<bool> found(66'000, false);
-  any.insert_many(keys);
-  ReadOnce once{std::span<const std::uint64_t>(keys)};
-  expect_error(ErrorCode::invalid_argument, {"66000 answers"},
-               [&] { (void)any.may_contain_many(once, found); });
-  EXPECT_EQ(std::count(found.begin(), found.begin() + 65'536, true), 65'536);
 }
 
 TEST(AnyFilter, ForgetsByTheTimeThatItIsTold) {
@@ -391,58 +302,6 @@ TEST(AnyFilter, OfAFileDoesNotRotate) {
   expect_error(ErrorCode::wrong_kind, {}, [&] {
     (void)AnyFilter::create(scratch / "f", spec_of_kind(Kind::plain), {.rotating = true});
   });
-}
-
-TEST(AnyFilter, KnowsAddressesFromPaths) {
-  for (const char* address : {"redis://h", "redis+module+cluster://h?key=k", "redis+unix:///s",
-                              "redis2://h", "REDIS://h", "s3://h", "a-b.c+9://"})
-    EXPECT_TRUE(AnyFilter::is_address(address)) << address;
-  for (const char* path : {"redis", "seen.bloom", "/redis://h", "./redis://h", "://", "a b://h",
-                           "a:/b//", "a//b://", ""})
-    EXPECT_FALSE(AnyFilter::is_address(path)) << path;
-  EXPECT_EQ(AnyFilter::display_name("seen.bloom"), "seen.bloom");
-}
-
-// A mistyped address is not taken for a path, in whatever call it stands, and no message repeats its password.
-TEST(AnyFilter, RefusesAnAddressOfNoPlace) {
-  const Scratch scratch;
-  const std::string there = scratch / "f", wrong = "redsi://me:secret@h?key=k";
-  AnyFilter::create(there, spec_of_kind(Kind::plain)).close();
-  const FilterSpec spec = spec_of_kind(Kind::plain);
-  const AnyOptions php{.scheme = PhpScheme::string_hashes("BKDR")};
-  const std::function<void()> calls[] = {
-      [&] { (void)AnyFilter::open(wrong); },
-      [&] { (void)AnyFilter::open(wrong, Access::write, php); },
-      [&] { (void)AnyFilter::create(wrong, spec); },
-      [&] { (void)AnyFilter::create(wrong, spec, {.shared = true}); },
-      [&] { (void)AnyFilter::open_or_create(wrong, spec); },
-      [&] { (void)AnyFilter::rebuild(wrong, plan(spec)); },
-      [&] { (void)AnyFilter::rotate(wrong); },
-      [&] { (void)AnyFilter::verify(wrong); },
-      [&] { (void)AnyFilter::display_name(wrong); },
-      [&] { AnyFilter::open(there).save(wrong); },
-      [&] {
-        (void)AnyFilter::merge(std::vector{there, wrong}, scratch / "out");
-      },
-      [&] {
-        (void)AnyFilter::merge(std::vector{there, there}, wrong);
-      },
-      [&] { AnyFilter::convert(wrong, scratch / "out"); },
-      [&] { AnyFilter::convert(there, wrong); },
-      [&] { AnyFilter::convert(wrong, scratch / "out", php); },
-  };
-  for (const auto& call : calls) {
-    try {
-      call();
-      ADD_FAILURE();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-      const std::string what = error.what();
-      EXPECT_TRUE(what.starts_with("redsi:// is not the beginning of an address")) << what;
-      EXPECT_EQ(what.find("secret"), std::string::npos) << what;
-    }
-  }
-  EXPECT_FALSE(std::filesystem::exists(scratch / "out"));
 }
 
 }  // namespace

@@ -148,7 +148,8 @@ constexpr VerbInfo kVerbs[] = {
      "no FILE, -n and -p create it. After an interrupt or an error FILE is unchanged. The disk "
      "needs room for both filters.",
      kRebuildExamples, 1, kAnyNumber},
-    {Verb::verify, "verify", "FILE...", "read filter files whole and check every checksum",
+    {Verb::verify, "verify", "FILE...",
+     "read filter files and dumps whole and check every checksum",
      "Exit code 0 if a file is whole or the next writer repairs it, 1 if a writer has it open, so "
      "that its bits cannot be checked now, 2 if it is damaged. Of several files the worst code "
      "counts.",

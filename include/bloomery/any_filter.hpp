@@ -87,7 +87,8 @@ class AnyFilter {
 
   // ---- at a location ----------------------------------------------------------------------------
 
-  // With Access::read every change is Error{read_only}.
+  // With Access::read every change is Error{read_only}. A dump of a module's filter is opened only so, and held in
+  // memory: a frozen filter, or a plain one that has not grown. Error{wrong_kind}: a dump of another one.
   static AnyFilter open(const std::string& location, Access access = Access::read,
                         const AnyOptions& options = {});
   // Creates an empty filter and opens it for writing. By default it is plain; in a module it is
@@ -152,7 +153,7 @@ class AnyFilter {
   static void for_each(
       const std::string& location,
       const std::function<void(const std::string& address, const FilterStats& stats)>& use);
-  // Checks a filter without changing it. In a file it checks every byte. On a server it checks headers and
+  // Checks a filter without changing it. In a file or dump it checks every byte. On a server it checks headers and
   // lengths, because the bits have no checksums there (VerifyReport::detail says so, and there are no chunks).
   static VerifyReport verify(const std::string& location, const AnyOptions& options = {});
 

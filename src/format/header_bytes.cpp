@@ -164,6 +164,11 @@ bool has_magic(std::span<const std::byte> start) noexcept {
          std::memcmp(start.data(), kMagic.data(), kMagic.size()) == 0;
 }
 
+bool is_dump(std::span<const std::byte> start) noexcept {
+  return start.size() >= kDumpMagic.size() &&
+         std::memcmp(start.data(), kDumpMagic.data(), kDumpMagic.size()) == 0;
+}
+
 FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_bytes,
                            const std::string& name) {
   std::optional<unsigned> newest;
@@ -183,6 +188,10 @@ FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_
   }
   if (!newest) {
     const bool second = start.size() > kHeaderBytes && has_magic(start.subspan(kHeaderBytes));
+    if (!second && is_dump(start))
+      refuse(ErrorCode::not_a_filter, name,
+             "is a dump, which is only read; make a filter file of it with bloomery convert FILE "
+             "NAME.bloom");
     if (!has_magic(start) && !second)
       refuse(ErrorCode::not_a_filter, name, "is not a Bloomery filter; check the path");
     if (start.size() < kBitsAt)

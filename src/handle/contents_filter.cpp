@@ -366,6 +366,17 @@ AnyImpl memory_filter(std::span<const std::byte> bytes) {
   });
 }
 
+AnyImpl memory_filter(const ModuleContents& contents,
+                      const std::function<void(std::span<std::byte> bits)>& load) {
+  Header header;
+  header.plan = contents.plan;
+  header.hasher = contents.hasher;
+  header.inserted = contents.items;
+  Payload payload(payload_bytes(header));
+  load(payload.bytes());
+  return std::make_unique<MemoryFilter>(make_contents(header, std::move(payload)), header.hasher);
+}
+
 AnyImpl file_filter(const std::string& path, FilterFile file, Access access) {
   return std::make_unique<FileFilter>(path, std::move(file), access);
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "handle/dump_bits.hpp"
 #include "handle/dump_file.hpp"
 #include "handle/places.hpp"
 #include "handle/plain_bits.hpp"
@@ -22,8 +23,6 @@ using namespace detail;
 namespace {
 
 enum class Form { filter_file, dump_file, other_file, strings, module, module_shards };
-
-constexpr const char* kAdvice = "bloomery rebuild makes a filter from its keys";
 
 Form form_of(const RedisUrl& url) noexcept {
   if (!url.module) return Form::strings;
@@ -132,57 +131,26 @@ NextChunk dump_from(const std::string& location, Form form) {
   return chunks_of(source, parameters);
 }
 
-// Calls take(chunk, at) for the chunks of bits after a header; the bits have `bytes` bytes.
-template <class Take, class Refused>
-void take_bits(const NextChunk& next, std::uint64_t bytes, Take take, Refused refused) {
-  std::uint64_t at = 0;
-  for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) {
-    if (chunk.bytes.size() > bytes - at || chunk.iterator != 1 + at + chunk.bytes.size())
-      throw refused(ErrorCode::corrupt, "it goes on where its header says that it ends");
-    take(std::as_bytes(std::span(chunk.bytes)), at);
-    at += chunk.bytes.size();
-  }
-  if (at != bytes) throw refused(ErrorCode::corrupt, "it ends before its bits do");
-}
-
-// Stores the filter of a dump of at most `most` bytes: a plain filter or, in a file, a frozen one. Error{wrong_kind}:
-// the dump holds something else.
-void store_dump(const NextChunk& next, const std::string& source, std::uint64_t most,
-                const std::string& to, bool replace) {
-  const std::string name = AnyFilter::display_name(source);
-  const auto refused = [&](ErrorCode code, const char* what) {
-    return Error(code, fill_in("{}: {}; {}", name, what, kAdvice));
-  };
-  const auto read_header = [&](const ModuleChunk& header) {
-    try {
-      return contents_in_module_header(header.bytes);
-    } catch (const Error& error) {
-      throw refused(error.code(), error.what());
-    }
-  };
-  const ModuleContents header = read_header(next());
-  const std::uint64_t bytes = totals(header.plan).bytes;
-  if (bytes > most) throw refused(ErrorCode::corrupt, "it ends before its bits do");
-  if (const auto* frozen = std::get_if<FrozenPlan>(&header.plan)) {
+// Stores the filter of a dump: a plain filter or, in a file, a frozen one. Error{wrong_kind}: it holds something else.
+void store_dump(DumpBits dump, const std::string& source, const std::string& to, bool replace) {
+  const ModuleContents& contents = dump.contents();
+  if (const auto* frozen = std::get_if<FrozenPlan>(&contents.plan)) {
     if (place_of(to) != Place::file)
-      throw refused(ErrorCode::wrong_kind, "a Redis string holds a plain filter, not a frozen one");
+      throw dump.refused(ErrorCode::wrong_kind,
+                         "a Redis string holds a plain filter, not a frozen one");
     NewFrozenFile file =
-        frozen_beside(to, *frozen, header.items, header.hasher, replace, {&source, 1});
-    take_bits(
-        next, bytes,
-        [&](std::span<const std::byte> part, std::uint64_t at) { file.write(at, part); }, refused);
+        frozen_beside(to, *frozen, contents.items, contents.hasher, replace, {&source, 1});
+    dump.read([&](std::uint64_t at, std::span<const std::byte> part) { file.write(at, part); });
     try {
       return file.publish();
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt) throw;
-      throw refused(error.code(), error.what());
+      throw dump.refused(error.code(), error.what());
     }
   }
-  const Plan& plan = std::get<Plan>(header.plan);
-  const auto sink = plain_sink(to, {plan, header.hasher}, replace, {&source, 1});
-  take_bits(
-      next, bytes,
-      [&](std::span<const std::byte> part, std::uint64_t at) { sink->write(at, part); }, refused);
+  const auto sink =
+      plain_sink(to, {std::get<Plan>(contents.plan), contents.hasher}, replace, {&source, 1});
+  dump.read([&](std::uint64_t at, std::span<const std::byte> part) { sink->write(at, part); });
   sink->publish();
 }
 
@@ -194,7 +162,7 @@ void convert_dump(const std::string& source, Form from, const std::string& out, 
     const std::uint64_t most = from == Form::dump_file
                                    ? File(real_os(), source, Os::Open::read).stat().size
                                    : std::numeric_limits<std::uint64_t>::max();
-    return store_dump(next, source, most, out, replace);
+    return store_dump(DumpBits(next, AnyFilter::display_name(source), most), source, out, replace);
   }
   if (to == Form::module) return load_into_module(redis_url(out), replace, next);
   DumpWriter writer(out, source);

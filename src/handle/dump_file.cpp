@@ -3,14 +3,15 @@
 
 #include <bloomery/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <vector>
 
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
 #include "base/text.hpp"
+#include "format/header_bytes.hpp"
 #include "store/new_file.hpp"
 #include "store/rights.hpp"
 
@@ -18,9 +19,12 @@ namespace bloomery::detail {
 
 namespace {
 
-constexpr std::array<char, 16> kStart = {'\x89', 'B', 'L', 'D', '\r', '\n', '\x1a', '\n',
-                                         1,      0,   0,   0,   0,    0,    0,      0};
-constexpr std::uint64_t kMagicBytes = 8;
+constexpr std::array<char, 16> kStart = [] {
+  std::array<char, 16> start{};
+  std::ranges::copy(kDumpMagic, start.begin());
+  start[kDumpMagic.size()] = 1;  // the version
+  return start;
+}();
 
 std::uint64_t sum_on(std::uint64_t sum, std::span<const char> bytes) {
   return checksum(std::as_bytes(bytes), sum);
@@ -29,19 +33,18 @@ std::uint64_t sum_on(std::uint64_t sum, std::span<const char> bytes) {
 }  // namespace
 
 bool is_dump_file(const std::string& path) {
-  std::array<char, kMagicBytes> start{};
+  std::array<std::byte, kDumpMagic.size()> start{};
   const int fd = uninterrupted([&] { return real_os().open(path.c_str(), Os::Open::read); });
   if (fd < 0) return false;
   const File file(real_os(), path, fd);
-  return file.try_read(std::as_writable_bytes(std::span(start)), 0) == 0 &&
-         std::memcmp(start.data(), kStart.data(), start.size()) == 0;
+  return file.try_read(start, 0) == 0 && is_dump(start);
 }
 
 DumpReader::DumpReader(const std::string& path)
     : file_(real_os(), path, Os::Open::read), left_(file_.stat().size) {
   std::array<char, kStart.size()> start{};
   read(start.data(), start.size());
-  if (std::memcmp(start.data(), kStart.data(), kMagicBytes) != 0) refuse("it is not a dump");
+  if (!is_dump(std::as_bytes(std::span(start)))) refuse("it is not a dump");
   if (start != kStart) refuse("it is of a newer version; use a newer bloomery");
 }
 

@@ -23,6 +23,7 @@ class DumpReader {
  public:
   explicit DumpReader(const std::string& path);
   [[nodiscard]] ModuleChunk next();
+  [[nodiscard]] std::uint64_t file_bytes() const noexcept { return at_ + left_; }
 
  private:
   void read(void* to, std::size_t size);

@@ -1,6 +1,7 @@
 // AnyFilter: calls are handed to the place, and the parts of a batch are counted.
 #include <bloomery/any_filter.hpp>
 
+#include "handle/dump_file.hpp"
 #include "handle/places.hpp"
 #include "store/files.hpp"
 #include "store/rights.hpp"
@@ -98,7 +99,8 @@ void AnyFilter::for_each(
 }
 
 VerifyReport AnyFilter::verify(const std::string& location, const AnyOptions& options) {
-  if (place_of(location) == Place::file && !options.scheme) return bloomery::verify(location);
+  if (place_of(location) == Place::file && !options.scheme)
+    return is_dump_file(location) ? verify_dump(location) : bloomery::verify(location);
   return open(location, Access::read, options).verify();
 }
 

@@ -27,11 +27,17 @@ AnyImpl filter_in_file(const std::string& path, Opening how, const FilterSpec& s
                                            .shared = options.shared}),
                        Access::write);
   const Access access = how == Opening::read ? Access::read : Access::write;
-  return file_filter(
-      path,
-      FilterFile::open(
-          path, {.access = access, .durability = options.durability, .shared = options.shared}),
-      access);
+  try {
+    return file_filter(
+        path,
+        FilterFile::open(
+            path, {.access = access, .durability = options.durability, .shared = options.shared}),
+        access);
+  } catch (const Error& error) {
+    if (how != Opening::read || error.code() != ErrorCode::not_a_filter || !is_dump_file(path))
+      throw;
+  }
+  return dump_filter(path);
 }
 
 AnyImpl filter_on_server(const RedisUrl& url, Opening how, const FilterSpec& spec,

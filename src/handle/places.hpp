@@ -2,6 +2,7 @@
 // each place.
 #pragma once
 
+#include <bloomery/module_dump.hpp>
 #include <bloomery/module_messages.hpp>
 #include <bloomery/redis_url.hpp>
 
@@ -31,8 +32,18 @@ void copy_bitmap(const std::string& source, const std::string& out, const PhpSch
 
 [[nodiscard]] AnyImpl memory_filter(const FilterPlan& plan, const Hasher& hasher);
 [[nodiscard]] AnyImpl memory_filter(std::span<const std::byte> bytes);  // encoded
-[[nodiscard]] AnyImpl memory_filter(const PhpScheme& scheme);           // php_file.cpp
+// The plain or frozen filter whose bits load() writes. Error{corrupt}.
+[[nodiscard]] AnyImpl memory_filter(const ModuleContents& contents,
+                                    const std::function<void(std::span<std::byte> bits)>& load);
+[[nodiscard]] AnyImpl memory_filter(const PhpScheme& scheme);  // php_file.cpp
 [[nodiscard]] AnyImpl file_filter(const std::string& path, FilterFile file, Access access);
+
+// ---- dumps in files (dump_filter.cpp) -----------------------------------------------------------
+
+// Loads the dump of a plain or frozen filter for reading. Error{wrong_kind}: it holds something else; {corrupt}.
+[[nodiscard]] AnyImpl dump_filter(const std::string& path);
+// Reads the whole dump of any filter. Error{corrupt}.
+[[nodiscard]] VerifyReport verify_dump(const std::string& path);
 
 // ---- the bits of a PHP class in a file, as GET returned them (php_file.cpp) -----------------------
 

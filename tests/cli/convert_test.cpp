@@ -71,6 +71,12 @@ TEST_F(Places, ConvertMovesModuleFiltersOfEveryKindAndSize) {
     EXPECT_EQ(run({"add", "-q", module(name)}, numbers(0, 900)).code, 0);
     EXPECT_EQ(run({"convert", module(name), path(name + ".bfdump")}).code, 0);
     EXPECT_EQ(run({"convert", path(name + ".bfdump"), module(name + "2")}).code, 0);
+    EXPECT_EQ(run({"verify", path(name + ".bfdump")}).code, 0);
+    if (name == "large")
+      EXPECT_EQ(absent({path(name + ".bfdump")}, numbers(0, 900)), "0\n");
+    else
+      EXPECT_TRUE(is_error(run({"info", path(name + ".bfdump")}),
+                           {"more than one array", "bloomery convert"}));
     EXPECT_EQ(run({"convert", module(name), module(name + "3")}).code, 0);
     for (const std::string copy : {"2", "3"})
       EXPECT_EQ(absent({module(name + copy)}, numbers(0, 900)), "0\n") << name;

@@ -78,7 +78,7 @@ ModuleContents contents_in_module_header(std::string_view header) {
     refuse(
         ErrorCode::wrong_kind,
         "the filter has RedisBloom's layout, whose bits no filter of ours can hold; keep it in a "
-        "module, or build a new one from its keys");
+        "module (bloomery convert loads a dump), or rebuild it from its keys");
   if (header.size() < kHeadBytes + kSubFilterBytes)
     refuse(ErrorCode::corrupt, "its header is cut off");
   const char* p = header.data();
@@ -88,9 +88,10 @@ ModuleContents contents_in_module_header(std::string_view header) {
   const auto options = detail::load_le<std::uint32_t>(p + 28);
   const bool keyed = (options & kKeyed) != 0;
   if ((kind != kScalable && kind != kFrozen) || detail::load_le<std::uint32_t>(p + 32) != 1)
-    refuse(ErrorCode::wrong_kind,
-           "the filter has grown, counts or forgets, and a plain filter is one array of bits; keep "
-           "it in a module, or build a new one from its keys");
+    refuse(
+        ErrorCode::wrong_kind,
+        "the filter has grown, counts or forgets, so it is more than one array of bits; keep it in "
+        "a module (bloomery convert loads a dump), or rebuild it from its keys");
   const std::size_t own = kind == kFrozen ? kFrozenBytes : 0;
   if ((options & ~(kNoScaling | kKeyed)) != 0 ||
       header.size() != kHeadBytes + kSubFilterBytes + own + (keyed ? 16 : 0))

@@ -1,0 +1,174 @@
+// Dumps of a module's filters, opened as files: they answer as the filter does, take no keys, and are not believed.
+#include <gtest/gtest.h>
+#include <bloomery/bloomery.hpp>
+#include <bloomery/module_dump.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "handle/dump_file.hpp"
+#include "store/scratch.hpp"
+#include "support/expect_error.hpp"
+
+namespace bloomery::test {
+namespace {
+
+constexpr int kKeys = 300;
+
+std::string key(int i) { return "key " + std::to_string(i); }
+
+std::vector<std::string> keys() {
+  std::vector<std::string> all;
+  for (int i = 0; i < kKeys; ++i) all.push_back(key(i));
+  return all;
+}
+
+// As a module sends it: a header, and the bits in chunks of a few bytes.
+void write_dump(const std::string& path, const std::string& header,
+                std::span<const std::span<const std::byte>> pieces) {
+  detail::DumpWriter writer(path, path);
+  writer.put({1, header});
+  std::uint64_t at = 0;
+  for (std::span<const std::byte> left : pieces)
+    while (!left.empty()) {
+      const auto part = left.first(std::min<std::size_t>(left.size(), 100));
+      left = left.subspan(part.size());
+      at += part.size();
+      writer.put({1 + at, std::string(reinterpret_cast<const char*>(part.data()), part.size())});
+    }
+  writer.finish(true);
+}
+
+Plan plan_of(Layout layout) {
+  return std::get<Plan>(plan(FilterSpec{.capacity = kKeys, .fpr = 0.01, .layout = layout}));
+}
+
+void dump_plain(const std::string& path, Layout layout, const Hasher& hasher) {
+  Filter filter(plan_of(layout), hasher);
+  filter.insert_many(keys());
+  const std::span<const std::byte> bits = filter.bytes();
+  write_dump(path, module_header(filter.plan(), hasher, kKeys), {&bits, 1});
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+TEST(Dump, OfAPlainFilterAnswersAsTheFilter) {
+  const Scratch scratch;
+  const std::string dump = scratch / "dump";
+  for (const Hasher& hasher : {Hasher(), Hasher(HashFamily::siphash, {1, 2})})
+    for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
+      dump_plain(dump, layout, hasher);
+      Filter same(plan_of(layout), hasher);
+      same.insert_many(keys());
+      AnyFilter opened = AnyFilter::open(dump);
+      EXPECT_EQ(opened.name(), dump);
+      for (int i = 0; i < 10 * kKeys; ++i)
+        ASSERT_EQ(opened.may_contain(key(i)), same.may_contain(key(i))) << i;
+      EXPECT_EQ(opened.may_contain_many(keys()), static_cast<std::size_t>(kKeys));
+      const FilterStats stats = opened.stats(Precision::exact);
+      EXPECT_EQ(stats.kind, Kind::plain);
+      EXPECT_EQ(stats.inserted, static_cast<std::uint64_t>(kKeys));
+      EXPECT_EQ(stats.fill, same.stats(Precision::exact).fill);
+
+      AnyFilter sum(same.plan(), hasher);
+      sum.merge(opened);
+      EXPECT_EQ(sum.may_contain_many(keys()), static_cast<std::size_t>(kKeys));
+    }
+}
+
+TEST(Dump, OfAFrozenFilterAnswersAsTheFilter) {
+  const Scratch scratch;
+  FrozenBuilder builder(0.01);
+  builder.insert_many(keys());
+  const FrozenFilter list = builder.build();
+  const auto pieces = list.pieces();
+  write_dump(scratch / "dump", module_header(list.plan(), list.hasher(), kKeys), pieces);
+  AnyFilter opened = AnyFilter::open(scratch / "dump", Access::read);
+  EXPECT_EQ(opened.stats().kind, Kind::frozen);
+  for (int i = 0; i < 10 * kKeys; ++i)
+    ASSERT_EQ(opened.may_contain(key(i)), list.may_contain(key(i))) << i;
+}
+
+TEST(Dump, IsOnlyRead) {
+  const Scratch scratch;
+  const std::string dump = scratch / "dump", out = scratch / "out.bloom";
+  dump_plain(dump, Layout::blocked, Hasher());
+  const std::string before = text_of(dump);
+  AnyFilter opened = AnyFilter::open(dump);
+  expect_error(ErrorCode::read_only, {dump}, [&] { (void)opened.insert("x"); });
+  expect_error(ErrorCode::read_only, {dump}, [&] { (void)opened.insert_many(keys()); });
+  // A copy in a file would have to have the rights of the dump, which is what convert is for.
+  expect_error(ErrorCode::wrong_kind, {dump}, [&] { opened.save(out); });
+  for (const std::function<void()>& call : std::vector<std::function<void()>>{
+           [&] { (void)AnyFilter::open(dump, Access::write); },
+           [&] { (void)AnyFilter::open_or_create(dump, {.capacity = 10, .fpr = 0.1}); },
+           [&] { (void)FilterFile::open(dump); },
+           [&] {
+             (void)AnyFilter::merge(std::vector{dump, dump}, out);
+           }})
+    expect_error(ErrorCode::not_a_filter, {dump, "is a dump", "bloomery convert"}, call);
+  EXPECT_EQ(text_of(dump), before);
+  EXPECT_FALSE(std::filesystem::exists(out));
+
+  AnyFilter::convert(dump, out);
+  EXPECT_EQ(AnyFilter::open(out).may_contain_many(keys()), static_cast<std::size_t>(kKeys));
+}
+
+TEST(Dump, OfAnythingElseIsVerified) {
+  const Scratch scratch;
+  const std::string dump = scratch / "dump";
+  const std::vector<std::byte> bits(250);
+  const std::span<const std::byte> piece = bits;
+  write_dump(dump, "a header of RedisBloom", {&piece, 1});
+  const VerifyReport report = AnyFilter::verify(dump);
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(report.chunks, 4U);
+  expect_error(ErrorCode::wrong_kind, {dump, "bloomery convert"},
+               [&] { (void)AnyFilter::open(dump); });
+}
+
+TEST(Dump, IsNotBelieved) {
+  const Scratch scratch;
+  const std::string whole_path = scratch / "dump", path = scratch / "changed";
+  dump_plain(whole_path, Layout::blocked, Hasher());
+  ASSERT_TRUE(AnyFilter::verify(whole_path).ok());
+  const std::string whole = text_of(whole_path);
+  const auto refused = [&](const std::string& bytes) {
+    write_text(path, bytes);
+    for (const bool opens : {true, false}) try {
+        opens ? (void)AnyFilter::open(path) : (void)AnyFilter::verify(path);
+        return false;
+      } catch (const Error& error) {
+        if (std::string(error.what()).find(path) == std::string::npos) return false;
+      }
+    return true;
+  };
+  for (std::size_t i = 0; i < whole.size(); i += 3) {
+    std::string changed = whole;
+    changed[i] = static_cast<char>(changed[i] ^ 0xFF);
+    EXPECT_TRUE(refused(changed)) << i;
+    EXPECT_TRUE(refused(whole.substr(0, i))) << i;
+  }
+  EXPECT_TRUE(refused(whole + "x"));
+  EXPECT_FALSE(refused(whole));
+  // 2^56 bits: nothing is allocated for them.
+  std::string vast = whole;
+  vast[16 + 16 + 36 + 7] = 1;
+  write_text(path, vast);
+  expect_error(ErrorCode::corrupt, {path}, [&] { (void)AnyFilter::open(path); });
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -84,6 +84,32 @@ void bench_sizes(Report& report, double fpr, std::uint32_t growth) {
   table.print();
 }
 
+// The worst moments: a filter has just grown, and its newest sub-filter is empty.
+void bench_just_grown(Report& report, double fpr, const std::vector<std::uint32_t>& growths) {
+  constexpr std::array kTimes = {1U, 2U, 3U, 4U};
+  const std::string section =
+      fmt::format("just grown, times a plain filter of the keys that are in it, {}", percent(fpr));
+  report.heading(section);
+  std::vector<std::string> headings = {"growth"};
+  for (const unsigned times : kTimes) headings.push_back(fmt::format("grown {} times", times));
+  Table table(headings);
+  for (const std::uint32_t growth : growths) {
+    const ScalablePlan plan = scalable_plan(100'000, fpr, growth);
+    std::vector<std::string> row = {fmt::format("{}", growth)};
+    std::uint64_t keys = 0, bytes = plan.first.bytes();
+    for (const unsigned times : kTimes) {
+      keys += sub_filter_plan(plan, times - 1).capacity;
+      bytes += sub_filter_plan(plan, times).bytes();
+      const double ratio =
+          static_cast<double>(bytes) / static_cast<double>(bloomery::plan(keys + 1, fpr).bytes());
+      row.push_back(fmt::format("{:.1f}", ratio));
+      report.number(section, fmt::format("growth {}, {} times", growth, times), ratio);
+    }
+    table.row(row);
+  }
+  table.print();
+}
+
 // ---- look-ups --------------------------------------------------------------------------------
 
 template <class Filters>
@@ -228,8 +254,10 @@ int main(int argc, char** argv) {
   bench::Report report("scalable_bench");
   for (const std::string& section : sections) {
     if (section == "sizes")
-      for (const double each : {0.01, 0.001, 1e-6})
+      for (const double each : {0.01, 0.001, 1e-6}) {
         for (const std::uint32_t growth : {2U, 4U, 8U}) bench::bench_sizes(report, each, growth);
+        bench::bench_just_grown(report, each, growths);
+      }
     if (section == "lookups")
       for (const std::uint64_t count : counts)
         for (const std::uint32_t growth : growths)

@@ -205,7 +205,9 @@ class AnyFilter {
   // unless the range of keys can be read only once.
   template <class R, class A = std::span<bool>>
   std::size_t insert_many(R&& keys, A&& fresh = {}) {
-    if constexpr (detail::require_keys<R>() && std::ranges::sized_range<R>)
+    // Any other range may throw between two keys, and then nobody would know how many were new.
+    if constexpr (detail::require_keys<std::remove_reference_t<R>>() &&
+                  std::ranges::contiguous_range<R>)
       if (direct_.memory != nullptr) {
         acknowledged_ = 0;
         const std::size_t count = direct_.memory->insert_many(keys, fresh);
@@ -217,8 +219,13 @@ class AnyFilter {
   }
   template <class R, class A = std::span<bool>>
   std::size_t may_contain_many(R&& keys, A&& found = {}) {
-    if constexpr (detail::require_keys<R>() && std::ranges::sized_range<R>)
-      if (direct_.bits != nullptr) return direct_.bits->may_contain_many(keys, found);
+    if constexpr (detail::require_keys<std::remove_reference_t<R>>() && std::ranges::sized_range<R>)
+      if (direct_.bits != nullptr) try {
+          return direct_.bits->may_contain_many(keys, found);
+        } catch (...) {
+          acknowledged_ = 0;
+          throw;
+        }
     return with_answers(Operation::contain, keys, found);
   }
   template <class R, class A = std::span<bool>>
@@ -243,8 +250,8 @@ class AnyFilter {
   [[nodiscard]] const Hasher* hasher() const noexcept;
   // How many keys of the last call that changes the filter are certainly done, counted from the first key. After an
   // Error the other keys may be done or not: repeating their inserts is harmless, repeating removals is not. After
-  // a look-up that threw, it is the number of answers. In a load (begin_load) these keys are done when the load is
-  // acknowledged; if that fails, the number is 0.
+  // a look-up that threw, so many answers were given, or more. In a load (begin_load) these keys are done when the
+  // load is acknowledged; if that fails, the number is 0.
   [[nodiscard]] std::size_t acknowledged() const noexcept { return acknowledged_; }
 
   // ---- the filter ---------------------------------------------------------------------------------
@@ -339,30 +346,40 @@ class AnyFilter {
       return apply(operation, std::span(&hash, 1)) == 1;
     }
     const std::span keys(&key, 1);
-    return in_parts(operation, keys, {}) == 1;
+    std::size_t done = 0;
+    return in_parts(operation, keys, {}, done) == 1;
   }
   template <class R, class A>
   std::size_t with_answers(Operation operation, R& keys, A& answers) {
-    if constexpr (!detail::require_keys<R>()) {
+    if constexpr (!detail::require_keys<R>() || !detail::require_answers<A>()) {
       return 0;
     } else {
-      if (operation != Operation::contain) acknowledged_ = 0;
+      (void)impl();
       constexpr bool kMayBeUnwanted = std::same_as<std::remove_cv_t<A>, std::span<bool>>;
-      return detail::with_bools(answers, [&](std::span<bool> bools) -> std::size_t {
-        if constexpr (std::ranges::forward_range<R> || std::ranges::sized_range<R>) {
-          const auto count = static_cast<std::size_t>(std::ranges::distance(keys));
-          if (!kMayBeUnwanted || !bools.empty()) detail::require_room(bools.size(), count);
-        } else if (!kMayBeUnwanted && bools.empty()) {
-          detail::require_room(0, std::ranges::begin(keys) == std::ranges::end(keys) ? 0 : 1);
-          return 0;
-        }
-        return in_parts(operation, keys, bools);
+      std::size_t most = ~std::size_t{0};
+      if (operation != Operation::contain) acknowledged_ = 0;
+      if constexpr (std::ranges::forward_range<R> || std::ranges::sized_range<R>) {
+        most = static_cast<std::size_t>(std::ranges::distance(keys));
+        if (!kMayBeUnwanted || !std::ranges::empty(answers))
+          require_room(static_cast<std::size_t>(std::ranges::distance(answers)), most);
+      } else if (!kMayBeUnwanted && std::ranges::empty(answers)) {
+        require_room(0, std::ranges::begin(keys) == std::ranges::end(keys) ? 0 : 1);
+        return 0;
+      }
+      return detail::with_bools(answers, most, [&](std::span<bool> bools, std::size_t& given) {
+        return in_parts(operation, keys, bools, given);
       });
     }
   }
+  void require_room(std::size_t room, std::size_t keys, std::size_t done = 0) {
+    if (room < keys) acknowledged_ = done;
+    detail::require_room(room, keys);
+  }
+  // `done`: how many keys have their answers, also after an Error.
   template <class R>
-  std::size_t in_parts(Operation operation, R& keys, std::span<bool> answers) {
-    std::size_t done = 0, count = 0;
+  std::size_t in_parts(Operation operation, R& keys, std::span<bool> answers, std::size_t& done) {
+    std::size_t count = 0;
+    bool in_place = false;  // whether an Error is one of the place, which then has counted
     std::vector<Hash128> hashes;
     std::string bytes;  // of the keys of one part, concatenated
     std::vector<std::size_t> ends;
@@ -371,11 +388,9 @@ class AnyFilter {
     const auto finish_part = [&] {
       const std::size_t size = hashes.size() + ends.size();
       if (size == 0) return;
-      if (!answers.empty() && answers.size() < done + size) {
-        acknowledged_ = done;
-        detail::require_room(answers.size(), done + size);
-      }
+      if (!answers.empty()) require_room(answers.size(), done + size, done);
       const auto out = answers.empty() ? answers : answers.subspan(done, size);
+      in_place = true;
       if (hash_of != nullptr) {
         count += apply_hashes(done, operation, hashes, out);
       } else {
@@ -384,29 +399,36 @@ class AnyFilter {
           views.push_back(std::string_view(bytes).substr(begin, ends[i] - begin));
         count += apply_keys(done, operation, views, out);
       }
+      in_place = false;
       done += size;
       hashes.clear();
       bytes.clear();
       ends.clear();
     };
-    for (auto&& key : keys) {
-      using K = std::remove_cvref_t<decltype(key)>;
-      if (hash_of != nullptr) {
-        hashes.push_back(detail::hash_key(*hash_of, key));
-      } else if constexpr (detail::IntegerKey<K>) {
-        refuse_integers();
-      } else {
-        if constexpr (std::convertible_to<const K&, std::string_view>) {
-          bytes.append(std::string_view(key));
+    try {
+      for (auto&& key : keys) {
+        using K = std::remove_cvref_t<decltype(key)>;
+        if (hash_of != nullptr) {
+          hashes.push_back(detail::hash_key(*hash_of, key));
+        } else if constexpr (detail::IntegerKey<K>) {
+          refuse_integers();
         } else {
-          const std::span<const std::byte> text(key);
-          bytes.append(reinterpret_cast<const char*>(text.data()), text.size());
+          if constexpr (std::convertible_to<const K&, std::string_view>) {
+            bytes.append(std::string_view(key));
+          } else {
+            const std::span<const std::byte> text(key);
+            bytes.append(reinterpret_cast<const char*>(text.data()), text.size());
+          }
+          ends.push_back(bytes.size());
         }
-        ends.push_back(bytes.size());
+        if (hashes.size() + ends.size() == kKeysAtOnce) finish_part();
       }
-      if (hashes.size() + ends.size() == kKeysAtOnce) finish_part();
+      finish_part();
+    } catch (...) {
+      if (in_place) done = std::clamp(acknowledged_, done, done + hashes.size() + ends.size());
+      if (operation == Operation::contain) acknowledged_ = done;
+      throw;
     }
-    finish_part();
     return count;
   }
   [[noreturn]] void refuse_integers() const;

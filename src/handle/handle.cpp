@@ -106,11 +106,11 @@ VerifyReport AnyFilter::verify(const std::string& location, const AnyOptions& op
 
 std::size_t AnyFilter::apply(Operation operation, std::span<const Hash128> hashes,
                              std::span<bool> answers) {
-  require_room(answers, hashes.size());
+  if (!answers.empty()) require_room(answers.size(), hashes.size());
   return apply_hashes(0, operation, hashes, answers);
 }
 std::size_t AnyFilter::apply(Operation operation, Keys keys, std::span<bool> answers) {
-  require_room(answers, keys.size());
+  if (!answers.empty()) require_room(answers.size(), keys.size());
   return apply_keys(0, operation, keys, answers);
 }
 

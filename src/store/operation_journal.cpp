@@ -102,7 +102,7 @@ void OperationJournal::restart(const Contents& contents, const Batch& batch) {
   const Holes holes(opened_->file, opened_->header);
   const std::uint64_t fitting = journal_bytes_for(holes.none() ? payload : holes.data_bytes());
   const std::uint64_t next = std::max(fitting, std::min(2 * bytes_, kEnough));
-  replace(contents, batch, state_, next);
+  replace(contents, batch, {state_, next});
   bytes_ = next;
   end_ = {};
   synced_ = 0;
@@ -110,17 +110,17 @@ void OperationJournal::restart(const Contents& contents, const Batch& batch) {
 
 void OperationJournal::finish(const Contents& contents, const Batch& batch) {
   if (opened_->header.state != State::clean) {
-    replace(contents, batch, State::clean, 0);
+    replace(contents, batch, {});
   } else if (has_own_header(*opened_)) {
     opened_->file.truncate(layout_of(opened_->header).clean_bytes);
   }
 }
 
-void OperationJournal::replace(const Contents& contents, const Batch& batch, State state,
-                               std::uint64_t bytes) {
+void OperationJournal::replace(const Contents& contents, const Batch& batch,
+                               const Beginning& next) {
   const std::uint64_t generation = opened_->header.generation;
   try {
-    replace_snapshot(*opened_, contents, batch, state, bytes);
+    replace_snapshot(*opened_, contents, batch, next);
   } catch (...) {
     // The new file is at the path, but the device may lose its name and with it the operations that only this file
     // has.

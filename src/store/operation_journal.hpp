@@ -44,7 +44,7 @@ class OperationJournal {
   [[nodiscard]] JournalRecord first_record() const;
   [[nodiscard]] Sector sector(std::uint32_t index) noexcept;  // a sector of the buffer
   void append(JournalPosition end);
-  void replace(const Contents& contents, const Batch& batch, State state, std::uint64_t bytes);
+  void replace(const Contents& contents, const Batch& batch, const Beginning& next);
 
   Opened* opened_;
   State state_;          // the state while operations are noted

@@ -33,7 +33,7 @@ std::unique_ptr<Contents> take_over(Opened& opened) {
     JournalPosition end;
     replay_operations(opened.file, opened.header, *loaded.contents, end);
     end.batch.open = false;
-    replace_snapshot(opened, *loaded.contents, end.batch, State::clean, 0);
+    replace_snapshot(opened, *loaded.contents, end.batch, {});
   } else {
     repair_sums(opened, loaded.sums);
   }
@@ -129,7 +129,7 @@ class OperationWriter final : public Writer {
       write_snapshot(opened_.file, opened_.header, *contents_);
       opened_.file.sync();
     } else {
-      replace_snapshot(opened_, *contents_, closed_batch(), State::clean, 0);
+      replace_snapshot(opened_, *contents_, closed_batch(), {});
     }
     changed_ = false;
   }

@@ -133,8 +133,9 @@ void write_snapshot(File& file, Header& header, const Contents& contents, bool s
   file.write(encode_sums(sums), layout_of(header).sums_at);
 }
 
-void replace_snapshot(Opened& opened, const Contents& contents, const Batch& batch, State state,
-                      std::uint64_t journal_bytes) {
+void replace_snapshot(Opened& opened, const Contents& contents, const Batch& batch,
+                      const Beginning& next) {
+  const auto [state, journal_bytes] = next;
   Header header = opened.header;
   header.batch = batch;
   ++header.generation;

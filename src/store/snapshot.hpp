@@ -37,11 +37,19 @@ struct Loaded {
 // so that they become holes.
 void write_snapshot(File& file, Header& header, const Contents& contents, bool sparse = false);
 
-// Replaces the file by a snapshot of the contents; the header's batch becomes `batch`. The new file is clean
-// (journal_bytes is 0) or has an empty journal. After an Error the path has the old file or, if `opened` is already
+// How a new file begins: clean, or with an empty journal.
+struct Beginning {
+  State state = State::clean;
+  std::uint64_t journal_bytes = 0;
+};
+
+// Replaces the file by a snapshot of the contents; the header's batch becomes `batch`. After an Error the path has the old file or, if `opened` is already
 // the new file, the new one, whose name the device may lose.
-void replace_snapshot(Opened& opened, const Contents& contents, const Batch& batch, State state,
-                      std::uint64_t journal_bytes);
+//
+// The parameters are four, and not five, because gcc 12 for s390x loses the exception that is in flight in a function
+// which catches, and passes a constant as fifth parameter.
+void replace_snapshot(Opened& opened, const Contents& contents, const Batch& batch,
+                      const Beginning& next);
 
 // The end of the part of a journal that has been replayed.
 struct JournalPosition {

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <ranges>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "support/expect_error.hpp"
@@ -99,6 +102,61 @@ TEST(AnyAnswers, AnswersBeforeAnErrorAreCopiedToo) {
                [&] { (void)any.may_contain_many(once, found); });
   EXPECT_EQ(any.acknowledged(), 65'536U);
   EXPECT_EQ(std::count(found.begin(), found.begin() + 65'536, true), 65'536);
+}
+
+// A refused call changes no answer, and no call changes those behind its keys.
+TEST(AnyAnswers, OfOtherKeysStay) {
+  std::vector<std::uint64_t> keys(100);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i;
+  for (const Kind kind : {Kind::plain, Kind::counting, Kind::scalable, Kind::window}) {
+    FilterSpec spec{.kind = kind, .capacity = 1000, .fpr = 0.01};
+    if (kind == Kind::window) spec.window = {WindowUnit::insertions, 1000};
+    AnyFilter any(plan(spec));
+    any.insert_many(keys);
+    ASSERT_EQ(any.acknowledged(), keys.size());
+    std::vector<int> few(99, 7), many(1000, 7);
+    expect_error(ErrorCode::invalid_argument, {"99 answers"},
+                 [&] { (void)any.may_contain_many(keys, few); });
+    EXPECT_EQ(any.acknowledged(), 0U);
+    EXPECT_EQ(std::count(few.begin(), few.end(), 7), 99);
+    EXPECT_EQ(any.may_contain_many(keys, many), keys.size());
+    EXPECT_EQ(std::count(many.begin(), many.end(), 7), 900);
+  }
+}
+
+// Ranges that throw between two keys: what was inserted counts, and a look-up has the answers until then.
+TEST(AnyAnswers, SurviveKeysThatThrow) {
+  std::vector<std::uint64_t> keys(200'000);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i;
+  const auto until = [&](std::uint64_t last) {
+    return keys | std::views::transform([last](std::uint64_t key) {
+             if (key == last) throw std::out_of_range("no more keys");
+             return key;
+           });
+  };
+  for (const Kind kind : {Kind::plain, Kind::counting}) {
+    AnyFilter any(plan({.kind = kind, .capacity = 200'000, .fpr = 1e-6}));
+    EXPECT_THROW((void)any.insert_many(until(140'000)), std::out_of_range);
+    EXPECT_EQ(any.acknowledged(), 131'072U);
+    EXPECT_EQ(any.stats().inserted, 131'072U);
+    std::vector<int> found(keys.size(), 7);
+    EXPECT_THROW((void)any.may_contain_many(until(70'000), found), std::out_of_range);
+    EXPECT_EQ(
+        static_cast<std::size_t>(std::count(
+            found.begin(), found.begin() + static_cast<std::ptrdiff_t>(any.acknowledged()), 1)),
+        any.acknowledged());
+    EXPECT_EQ(std::count(found.begin() + 70'000, found.end(), 7), 130'000);
+  }
+}
+
+TEST(AnyAnswers, OfAFilterThatWasMovedFromStay) {
+  AnyFilter from(plan({.capacity = 1000, .fpr = 0.01}));
+  from.insert_many(std::vector<std::uint64_t>(500, 1));
+  const AnyFilter to = std::move(from);
+  std::vector<bool> answers(3, true);
+  expect_error(ErrorCode::invalid_argument, {"moved from"},
+               [&] { (void)from.may_contain_many(std::vector<std::uint64_t>(3), answers); });
+  EXPECT_EQ(answers, std::vector<bool>(3, true));
 }
 
 }  // namespace

@@ -49,23 +49,28 @@ inline void require_room(std::span<const bool> answers, std::size_t keys) {
   return answers == nullptr ? std::span<bool>() : std::span(answers, hashes.size());
 }
 
-// Returns call(std::span<bool>), for a callee whose answers are a span. Any other range gets them copied, those before
-// an error too.
+// Returns call(std::span<bool>, given), for a callee whose answers are a span, and which says in `given` how many it has
+// given. Any other range gets them copied, those before an error too, and keeps what is behind them. There are at most
+// `most` of them.
 template <class A, class Call>
-std::size_t with_bools(A& answers, Call call) {
+std::size_t with_bools(A& answers, std::size_t most, Call call) {
+  std::size_t given = 0;
   if constexpr (std::same_as<std::remove_cv_t<A>, std::span<bool>>) {
-    return call(answers);
-  } else if constexpr (require_answers<A>()) {
-    const auto room = static_cast<std::size_t>(std::ranges::distance(answers));
-    const auto bools = std::make_unique<bool[]>(room);
-    const struct Copying {
-      ~Copying() { std::copy(from.begin(), from.end(), std::ranges::begin(to)); }
-      std::span<const bool> from;
-      A& to;
-    } copying{{bools.get(), room}, answers};
-    return call(std::span(bools.get(), room));
+    return call(answers, given);
   } else {
-    return 0;
+    const std::size_t room =
+        std::min(most, static_cast<std::size_t>(std::ranges::distance(answers)));
+    const auto bools = std::make_unique<bool[]>(room);
+    const auto copy = [&] { std::copy_n(bools.get(), given, std::ranges::begin(answers)); };
+    std::size_t count = 0;
+    try {
+      count = call(std::span(bools.get(), room), given);
+    } catch (...) {
+      copy();
+      throw;
+    }
+    copy();
+    return count;
   }
 }
 

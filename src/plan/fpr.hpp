@@ -31,7 +31,7 @@ double blocked_slope(double blocks, double k, double n, unsigned block_bits = 51
 constexpr std::uint32_t kFewHashes = 8;
 
 // The exact rate for k <= 16 words of one block, and n keys over `blocks` blocks of `block_bits` (512,
-// 128 or 64). Its error is up to 2^k * 1e-18 if long double has 64 bits of fraction, because large terms cancel.
+// 128 or 64). Most of its sum cancels; double_double.hpp has the digits for that, the same on every CPU.
 double exact_blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits);
 
 }  // namespace bloomery::detail

@@ -6,12 +6,12 @@
 // k bits are set with a probability of the sum over S of (-1)^|S| times that. All 64 choices of the key
 // itself give the same sum: rotating the words by a start, or multiplying their numbers by an odd
 // stride, turns one choice into another and permutes the 64.
+#include "plan/double_double.hpp"
 #include "plan/fpr.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -28,19 +28,23 @@ unsigned words_of(unsigned start, unsigned stride, std::uint32_t k) {
 }
 
 struct Term {
-  long double hit;  // 1 - q(S)
-  long double weight;
+  DoubleDouble hit;  // 1 - q(S)
+  double weight;
 };
 
-// Sets with equal q form one term. Most of the sum of the terms cancels, so they are long doubles.
+// Sets with equal q form one term.
 std::vector<Term> terms_of(std::uint32_t k, unsigned block_bits) {
-  std::array<long double, 17> hit_by;  // by the words that a key shares with S
-  for (unsigned w = 0; w <= 16; ++w)
-    hit_by[w] = 1 - std::pow(1 - 16.0L / block_bits, static_cast<long double>(w));
+  const DoubleDouble one{1, 0}, missed{1 - 16.0 / block_bits, 0};
+  std::array<DoubleDouble, 17> hit_by;  // by the words that a key shares with S
+  DoubleDouble missed_by = one;
+  for (DoubleDouble& hit : hit_by) {
+    hit = one - missed_by;
+    missed_by = missed_by * missed;
+  }
   std::array<unsigned, 64> choices;
   for (unsigned choice = 0; choice < 64; ++choice)
     choices[choice] = words_of(choice % 16, 2 * (choice / 16) + 1, k);
-  std::map<std::array<std::uint8_t, 17>, long double> weights;  // by how many share w words
+  std::map<std::array<std::uint8_t, 17>, double> weights;  // by how many share w words
   const unsigned own = choices[0];
   for (unsigned set = own;; set = (set - 1) & own) {
     std::array<std::uint8_t, 17> sharing{};
@@ -51,8 +55,9 @@ std::vector<Term> terms_of(std::uint32_t k, unsigned block_bits) {
   }
   std::vector<Term> terms;
   for (const auto& [sharing, weight] : weights) {
-    long double hit = 0;
-    for (unsigned w = 0; w <= 16; ++w) hit += sharing[w] * hit_by[w];
+    DoubleDouble hit;
+    for (unsigned w = 0; w <= 16; ++w)
+      hit = hit + DoubleDouble{static_cast<double>(sharing[w]), 0} * hit_by[w];
     if (weight != 0) terms.push_back({hit / 64, weight});
   }
   return terms;
@@ -73,10 +78,12 @@ const std::vector<Term>& known_terms(std::uint32_t k, unsigned block_bits) {
 }  // namespace
 
 double exact_blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits) {
-  long double sum = 0;
-  for (const Term& term : known_terms(k, block_bits))
-    sum += term.weight * std::exp(static_cast<long double>(n) * std::log1p(-term.hit / blocks));
-  return static_cast<double>(std::clamp(sum, 0.0L, 1.0L));
+  DoubleDouble sum;
+  for (const Term& term : known_terms(k, block_bits)) {
+    const DoubleDouble log_clear = DoubleDouble{n, 0} * log_1_minus(term.hit / blocks);
+    sum = sum + DoubleDouble{term.weight, 0} * exp(log_clear);
+  }
+  return std::clamp(sum.high, 0.0, 1.0);
 }
 
 }  // namespace bloomery::detail

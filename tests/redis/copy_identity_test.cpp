@@ -267,10 +267,10 @@ TEST_F(CopyIdentity, AnInsertThatIsRefusedSaysWhy) {
        {std::pair{"READONLY You can't write against a read only replica.", ErrorCode::read_only},
         std::pair{"OOM command not allowed when used memory > 'maxmemory'.", ErrorCode::no_space},
         std::pair{"NOPERM this user has no permissions", ErrorCode::denied}}) {
-    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    node.say([&, refusal = said](const Scripted::Words& words) -> std::optional<std::string> {
       if (words[0] != "EXEC") return std::nullopt;
       module_server().ask({"PING"});
-      return "-EXECABORT Transaction discarded because of: " + std::string(said) + "\r\n";
+      return "-EXECABORT Transaction discarded because of: " + std::string(refusal) + "\r\n";
     });
     auto another = ModuleFilter::open({{.port = node.port()}, "a", 0});
     const std::string text = error_of([&] { another.insert_many(late.views); }, code);

@@ -181,8 +181,8 @@ ZEND_METHOD(Bloomery_WindowFilter, __construct) {
 /* A word and "://": the library takes none of these for a path, so open_basedir is not about them. */
 bool bloomery_is_address(const zend_string *location) {
   const char *text = ZSTR_VAL(location);
-  const size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz+");
-  return word != 0 && strncmp(text + word, "://", 3) == 0;
+  const size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
+  return word != 0 && text[0] != '.' && strncmp(text + word, "://", 3) == 0;
 }
 
 static bool is_allowed(const char *path) {

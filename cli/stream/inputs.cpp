@@ -107,14 +107,17 @@ Sample sample_of(const Input& input, std::uint64_t size, const ReadRule& rule) {
 
 // A filter given as an input of lines is a mistake: `check a.bloom b.bloom`.
 void refuse_filter(const Input& input) {
-  constexpr std::string_view kMagic =
+  constexpr std::string_view kFilter =
       "\x89"
       "BLM\r\n\x1a\n";  // docs/format.md
-  std::array<char, kMagic.size()> start{};
+  constexpr std::string_view kDump =
+      "\x89"
+      "BLD\r\n\x1a\n";
+  std::array<char, kFilter.size()> start{};
   const FileDescriptor fd = open_input(input);
   const ssize_t got = ::pread(fd.get(), start.data(), start.size(), 0);
-  if (got == static_cast<ssize_t>(start.size()) &&
-      std::string_view(start.data(), start.size()) == kMagic)
+  const std::string_view found(start.data(), start.size());
+  if (got == static_cast<ssize_t>(start.size()) && (found == kFilter || found == kDump))
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} is a filter, not text; FILE is the one filter of the verb, and the "
                             "arguments after it are read line by line",

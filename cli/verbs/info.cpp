@@ -73,7 +73,8 @@ int print_metrics(const Options& options) {
   return code;
 }
 
-void describe(const Options& options, const std::string& location) {
+// `before`: what separates it from the description before.
+void describe(const Options& options, const std::string& location, const char* before) {
   AnyFilter filter = opened(options, location);
   const FilterStats stats = filter.stats(options.exact ? Precision::exact : Precision::sampled);
   const VerifyReport report = filter.verify();
@@ -96,7 +97,7 @@ void describe(const Options& options, const std::string& location) {
                                      ? std::string(condition(report))
                                      : fmt::format("{}: {}", condition(report), report.detail));
     for (const auto& each : fill_rows(stats)) rows.push_back(each);
-    std::string text = rows_text(rows);
+    std::string text = before + rows_text(rows);
     if (options.plot) text.append("\n").append(fill_plot(*filter.file()));
     print_result(text);
   }
@@ -107,10 +108,9 @@ void describe(const Options& options, const std::string& location) {
 
 int run_info(const Options& options) {
   if (options.prometheus) return print_metrics(options);
-  bool first = true;
-  return each_of(options.files, [&](const std::string& location) {
-    if (!std::exchange(first, false) && !options.json) print_result("\n");
-    describe(options, location);
+  return each_of(options.files, [&, next = ""](const std::string& location) mutable {
+    describe(options, location, next);
+    if (!options.json) next = "\n";
     return kExitFound;
   });
 }

@@ -15,8 +15,7 @@ int run_salvage(const Options& options) {
     if (AnyFilter::is_address(name))
       throw Error(
           ErrorCode::wrong_kind,
-          "a redis address: salvage repairs files, by their checksums; the bits on a server "
-          "carry none");
+          "an address: salvage repairs files, by their checksums; the bits on a server have none");
   const SalvageReport report =
       naming_force(out, options.force, [&] { return salvage(path, out, options.force); });
   if (!options.quiet)

@@ -72,8 +72,9 @@ ModuleChunk DumpReader::next() {
     if (load_le64(end.data()) != sum || left_ != 0) refuse("the dump is damaged");
     return chunk;
   }
-  if (chunk.iterator <= before_ || size > kMostChunkBytes || size > left_)
+  if (chunk.iterator <= before_ || size > kMostChunkBytes)
     refuse("the dump has a chunk that no module makes");
+  if (size > left_) refuse("the dump is cut off");
   before_ = chunk.iterator;
   chunk.bytes.resize(size);
   read(chunk.bytes.data(), size);

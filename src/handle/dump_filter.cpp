@@ -66,6 +66,8 @@ class DumpFilter final : public AnyFilter::Impl {
 }  // namespace
 
 AnyImpl dump_filter(const std::string& path) {
+  (void)verify_dump(
+      path);  // the checksum is at the end, and damage would be taken for another kind of filter
   const auto reader = std::make_shared<DumpReader>(path);
   DumpBits dump([reader] { return reader->next(); }, path, reader->file_bytes());
   const auto load = [&](std::span<std::byte> bits) {

@@ -4,6 +4,8 @@
 #include "handle/dump_file.hpp"
 #include "handle/plain_bits.hpp"
 
+#include <algorithm>
+
 namespace bloomery {
 
 namespace detail {
@@ -72,7 +74,7 @@ PhpFilter load_bitmap(const std::string& source, const PhpScheme& scheme) {
 Place place_of(std::string_view location) {
   if (is_redis_url(location)) return Place::server;
   if (!AnyFilter::is_address(location)) return Place::file;
-  const std::string_view word = location.substr(0, location.find(':'));
+  const std::string_view word = location.substr(0, std::min<std::size_t>(location.find(':'), 64));
   throw Error(
       ErrorCode::invalid_argument,
       fill_in("{}:// is not the beginning of an address; write redis://, redis+module:// or "

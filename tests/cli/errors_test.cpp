@@ -38,8 +38,10 @@ TEST_F(Errors, AMissingDirectoryIsNamed) {
 TEST_F(Errors, OfOneFilterDoesNotKeepInfoFromTheOthers) {
   for (const char* name : {"one", "two"})
     ASSERT_EQ(run({"create", path(name), "-n", "10", "-p", "1%"}).code, 0);
-  const auto ran = run({"info", path("one"), path("none"), path("two")});
+  const auto ran = run({"info", path("none"), path("one"), path("none"), path("two")});
   EXPECT_EQ(ran.code, 2);
+  EXPECT_TRUE(ran.out.starts_with("filter")) << ran.out;
+  EXPECT_EQ(ran.out.find("\n\n\n"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find(path("one")), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find(path("two")), std::string::npos) << ran.out;
   EXPECT_NE(ran.err.find(path("none")), std::string::npos) << ran.err;

@@ -163,6 +163,13 @@ TEST(Dump, IsNotBelieved) {
   }
   EXPECT_TRUE(refused(whole + "x"));
   EXPECT_FALSE(refused(whole));
+  // Damage is not taken for a filter of RedisBloom.
+  std::string flipped = whole;
+  flipped[16 + 16] ^= 1;
+  write_text(path, flipped);
+  expect_error(ErrorCode::corrupt, {"the dump is damaged"}, [&] { (void)AnyFilter::open(path); });
+  write_text(path, whole.substr(0, whole.size() / 2));
+  expect_error(ErrorCode::corrupt, {"is cut off"}, [&] { (void)AnyFilter::open(path); });
   // 2^56 bits: nothing is allocated for them.
   std::string vast = whole;
   vast[16 + 16 + 36 + 7] = 1;

@@ -69,10 +69,12 @@ double upper_tail(double i, double q, std::uint32_t hits) {
   double term = std::exp(std::lgamma(i + 1) - std::lgamma(hits + 1.0) - std::lgamma(i - hits + 1) +
                          hits * std::log(q) + (i - hits) * std::log1p(-q));
   double sum = 0;
-  for (double j = hits; j <= i; ++j) {
+  double j = hits;
+  while (j <= i) {
     sum += term;
     term *= (i - j) / (j + 1) * q / (1 - q);
     if (term < sum * 1e-17 && j > i * q) break;
+    ++j;
   }
   return sum;
 }

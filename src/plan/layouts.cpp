@@ -15,7 +15,6 @@ namespace {
 
 using detail::counted;
 using detail::fpr_of;
-using detail::grouped;
 using detail::refuse;
 using Field = PlanField;
 

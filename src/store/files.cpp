@@ -98,6 +98,7 @@ FilterFile Files::open(const std::string& path, const OpenOptions& options) cons
 
 FilterFile Files::open_or_create(const std::string& path, const FilterPlan& plan,
                                  const CreateOptions& options) const {
+  // NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): it is read below
   const CreateOptions creating{
       .hasher = options.hasher, .durability = options.durability, .shared = options.shared};
   require_level(options.shared, options.durability, path);

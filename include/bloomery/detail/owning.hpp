@@ -17,10 +17,13 @@ namespace bloomery::detail {
 template <class Filter, class View>
 class Owning : private BitMemory, public View {
  public:
-  Owning(Owning&& other) noexcept : BitMemory(std::move(other)), View(other) { other.detach(); }
+  Owning(Owning&& other) noexcept
+      : BitMemory(std::move(static_cast<BitMemory&>(other))), View(other) {
+    other.detach();
+  }
   Owning& operator=(Owning&& other) noexcept {
     if (this == &other) return *this;
-    BitMemory::operator=(std::move(other));
+    BitMemory::operator=(std::move(static_cast<BitMemory&>(other)));
     View::operator=(other);
     other.detach();
     return *this;

@@ -46,7 +46,7 @@ struct AtomicBlock {
     }
     [[gnu::always_inline]] std::uint64_t operator[](unsigned i) const noexcept {
       std::uint64_t two;
-      std::memcpy(&two, bits.words + 2 * i, sizeof two);
+      std::memcpy(&two, bits.words + std::size_t{2} * i, sizeof two);
       return two;
     }
     BlockBits bits;

@@ -22,7 +22,7 @@ void each_set(Visit visit) {
 #undef BLOOMERY_HAS
 }
 constexpr std::size_t kSets = 0
-#define BLOOMERY_COUNT(name, available) +1
+#define BLOOMERY_COUNT(name, available) +1  // NOLINT(bugprone-macro-parentheses)
     BLOOMERY_INSTRUCTION_SETS(BLOOMERY_COUNT, );
 #undef BLOOMERY_COUNT
 

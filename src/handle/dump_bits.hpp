@@ -14,7 +14,8 @@ namespace bloomery::detail {
 
 class DumpBits {
  public:
-  // Reads the header from the first chunk. `most`: no more bytes than these can follow. Error{wrong_kind}: the dump holds something else; {corrupt}.
+  // Reads the header from the first chunk. `most`: no more bytes than these can follow. Error{wrong_kind}: the dump
+  // holds something else; {corrupt}.
   DumpBits(NextChunk next, std::string name, std::uint64_t most);
   [[nodiscard]] const ModuleContents& contents() const noexcept { return contents_; }
   // Calls take(at, part) for all bits in order. Error{corrupt}: there are more or fewer than the header says.

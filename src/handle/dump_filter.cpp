@@ -15,6 +15,7 @@ namespace bloomery::detail {
 DumpBits::DumpBits(NextChunk next, std::string name, std::uint64_t most)
     : next_(std::move(next)), name_(std::move(name)) {
   const ModuleChunk header = next_();
+  if (header.iterator == 0) throw refused(ErrorCode::corrupt, "it is empty");
   try {
     contents_ = contents_in_module_header(header.bytes);
   } catch (const Error& error) {

@@ -1,4 +1,4 @@
-// Numbers of about 106 bits, each the sum of two doubles, for sums of which most cancels.
+// Numbers of about 106 bits, each the sum of two doubles, for sums whose terms cancel each other.
 //
 // A long double has 64, 53 or 113 bits of fraction, depending on the CPU, and then plans do too. These use
 // nothing but addition, multiplication and division of doubles, whose every bit IEEE 754 states.

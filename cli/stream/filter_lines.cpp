@@ -42,7 +42,8 @@ void ApplyLines::acknowledged_by(Work work) {
   try {
     work();
   } catch (const Error& error) {
-    if (done_.empty()) throw;
+    // If the filter is gone, so is what was acknowledged.
+    if (done_.empty() || error.code() == ErrorCode::missing) throw;
     throw Error(
         error.code(),
         fmt::format("{}; the first {} lines are {}, and some of the others may be", error.what(),

@@ -86,7 +86,9 @@ TEST_F(Files, AWriterWhoseFilterWasRemovedSaysSo) {
   writer.wait_until_read();
   std::filesystem::remove(filter);
   writer.write("b\n");
-  EXPECT_TRUE(is_error(writer.finish(), {filter, "was removed or replaced"}));
+  const Ran ran = writer.finish();
+  EXPECT_TRUE(is_error(ran, {filter, "was removed or replaced"}));
+  EXPECT_EQ(ran.err.find("lines are added"), std::string::npos) << "they went with the file";
 }
 
 TEST_F(Files, AMergeNeverReplacesWhatAWriterHasOpen) {

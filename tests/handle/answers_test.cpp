@@ -3,8 +3,9 @@
 #include <bloomery/any_filter.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <memory>
-#include <ranges>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -124,23 +125,42 @@ TEST(AnyAnswers, OfOtherKeysStay) {
   }
 }
 
-// Ranges that throw between two keys: what was inserted counts, and a look-up has the answers until then.
-TEST(AnyAnswers, SurviveKeysThatThrow) {
-  std::vector<std::uint64_t> keys(200'000);
-  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i;
-  const auto until = [&](std::uint64_t last) {
-    return keys | std::views::transform([last](std::uint64_t key) {
-             if (key == last) throw std::out_of_range("no more keys");
-             return key;
-           });
+// 200,000 keys, one of which throws.
+struct KeysUntil {
+  struct Iterator {
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = std::uint64_t;
+    using difference_type = std::ptrdiff_t;
+    std::uint64_t operator*() const {
+      if (at == last) throw std::out_of_range("no more keys");
+      return at;
+    }
+    Iterator& operator++() {
+      ++at;
+      return *this;
+    }
+    Iterator operator++(int) {
+      const Iterator before = *this;
+      ++at;
+      return before;
+    }
+    bool operator==(const Iterator&) const = default;
+    std::uint64_t at = 0, last = 0;
   };
+  [[nodiscard]] Iterator begin() const { return {0, last}; }
+  [[nodiscard]] Iterator end() const { return {200'000, last}; }
+  std::uint64_t last;
+};
+
+// What was inserted before the error counts, and a look-up has the answers until then.
+TEST(AnyAnswers, SurviveKeysThatThrow) {
   for (const Kind kind : {Kind::plain, Kind::counting}) {
     AnyFilter any(plan({.kind = kind, .capacity = 200'000, .fpr = 1e-6}));
-    EXPECT_THROW((void)any.insert_many(until(140'000)), std::out_of_range);
+    EXPECT_THROW((void)any.insert_many(KeysUntil{140'000}), std::out_of_range);
     EXPECT_EQ(any.acknowledged(), 131'072U);
     EXPECT_EQ(any.stats().inserted, 131'072U);
-    std::vector<int> found(keys.size(), 7);
-    EXPECT_THROW((void)any.may_contain_many(until(70'000), found), std::out_of_range);
+    std::vector<int> found(200'000, 7);
+    EXPECT_THROW((void)any.may_contain_many(KeysUntil{70'000}, found), std::out_of_range);
     EXPECT_EQ(
         static_cast<std::size_t>(std::count(
             found.begin(), found.begin() + static_cast<std::ptrdiff_t>(any.acknowledged()), 1)),

@@ -1,5 +1,5 @@
-// Dumps in files, which are only read: the bits of one array are loaded into memory. Nobody but the module knows
-// what else a dump holds, so of other dumps only the checksum is verified.
+// Dumps as filters: the bits of one array are read, and a dump in a file is opened for reading with them in memory.
+// Only the module knows what other dumps hold, so these are only verified.
 #include "handle/dump_bits.hpp"
 #include "handle/dump_file.hpp"
 
@@ -67,8 +67,8 @@ class DumpFilter final : public AnyFilter::Impl {
 }  // namespace
 
 AnyImpl dump_filter(const std::string& path) {
-  (void)verify_dump(
-      path);  // the checksum is at the end, and damage would be taken for another kind of filter
+  // The checksum is at the end. Without it a damaged header would be taken for that of another kind of filter.
+  (void)verify_dump(path);
   const auto reader = std::make_shared<DumpReader>(path);
   DumpBits dump([reader] { return reader->next(); }, path, reader->file_bytes());
   const auto load = [&](std::span<std::byte> bits) {

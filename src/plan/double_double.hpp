@@ -1,7 +1,8 @@
 // Numbers of about 106 bits, each the sum of two doubles, for sums whose terms cancel each other.
 //
-// A long double has 64, 53 or 113 bits of fraction, depending on the CPU, and then plans do too. These use
-// nothing but addition, multiplication and division of doubles, whose every bit IEEE 754 states.
+// A long double has 64, 53 or 113 bits of fraction, depending on the CPU, and so had plans. These use addition,
+// multiplication and division of doubles, whose every bit IEEE 754 states. Only log_1_minus begins with a value of
+// libm, which may differ in its last bit; that is squared, to less than 1e-30.
 // Dekker, A floating-point technique for extending the available precision, 1971; Hida, Li and Bailey, Algorithms for
 // quad-double precision floating point arithmetic, 2001.
 #pragma once

@@ -43,8 +43,8 @@ struct Beginning {
   std::uint64_t journal_bytes = 0;
 };
 
-// Replaces the file by a snapshot of the contents; the header's batch becomes `batch`. After an Error the path has the old file or, if `opened` is already
-// the new file, the new one, whose name the device may lose.
+// Replaces the file by a snapshot of the contents; the header's batch becomes `batch`. After an Error the path has the
+// old file or, if `opened` is already the new file, the new one, whose name the device may lose.
 //
 // The parameters are four, and not five, because gcc 12 for s390x loses the exception that is in flight in a function
 // which catches, and passes a constant as fifth parameter.

@@ -62,6 +62,7 @@ TEST_F(Places, ConvertMovesLinesThroughShardsAndModules) {
 }
 
 TEST_F(Places, ConvertMovesModuleFiltersOfEveryKindAndSize) {
+  EXPECT_EQ(run({"create", path("filter"), "-n", "10", "-p", "1%"}).code, 0);
   // 40 MB are three chunks of bits.
   EXPECT_EQ(run({"create", module("large"), "-n", "30M", "-p", "1%"}).code, 0);
   EXPECT_EQ(run({"create", module("grown"), "-n", "10", "-p", "1%"}).code, 0);
@@ -72,6 +73,7 @@ TEST_F(Places, ConvertMovesModuleFiltersOfEveryKindAndSize) {
     EXPECT_EQ(run({"convert", module(name), path(name + ".bfdump")}).code, 0);
     EXPECT_EQ(run({"convert", path(name + ".bfdump"), module(name + "2")}).code, 0);
     EXPECT_EQ(run({"verify", path(name + ".bfdump")}).code, 0);
+    EXPECT_TRUE(is_error(run({"check", path("filter"), path(name + ".bfdump")}), {"not text"}));
     if (name == "large")
       EXPECT_EQ(absent({path(name + ".bfdump")}, numbers(0, 900)), "0\n");
     else

@@ -33,6 +33,7 @@ TEST_F(Errors, AMissingDirectoryIsNamed) {
                                     {"dedup", path("no/such/l")},
                                     {"dedup", "-o", path("no/such/out"), lines}})
     EXPECT_TRUE(is_error(run(words), {"the directory " + path("no/such") + " does not exist"}));
+  EXPECT_TRUE(is_error(run({"dedup", path("no")}), {"check the path"}));
 }
 
 TEST_F(Errors, OfOneFilterDoesNotKeepInfoFromTheOthers) {

@@ -64,5 +64,14 @@ TEST(Places, RefusesAnAddressOfNoPlace) {
   EXPECT_FALSE(std::filesystem::exists(scratch / "out"));
 }
 
+TEST(Places, AMessageDoesNotRepeatALongWord) {
+  try {
+    (void)AnyFilter::open(std::string(100'000, 'x') + "://h");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_LT(std::string(error.what()).size(), 500U);
+  }
+}
+
 }  // namespace
 }  // namespace bloomery::test

@@ -328,8 +328,8 @@ TEST(Plan, IsTheSameOnEveryCpu) {
   EXPECT_EQ(digest, 0x2a6e422c04ee52a5);
 }
 
-// Where most of a sum cancels: low rates, and counters, whose blocks have fewer bits. Long doubles of x86-64 made the first
-// one 2,048 bits larger than those of aarch64.
+// Where most of a sum cancels: low rates, and counters, whose blocks have fewer bits. Long doubles of x86-64 made the
+// first one 2,048 counters larger than those of aarch64.
 TEST(Plan, OfLowRatesAndCountersIsTheSameOnEveryCpu) {
   EXPECT_EQ(plan(300'000'000, 2e-9, Layout::blocked128).bits, 90'418'708'992U);
   std::uint64_t plans = 0, digest = 0;

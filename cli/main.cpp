@@ -4,7 +4,7 @@
 #include "output/message.hpp"
 #include "output/output.hpp"
 #include "output/system.hpp"
-#include "stream/interrupt.hpp"
+#include "output/interrupt.hpp"
 #include "verbs/verbs.hpp"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "bytes.hpp"
 #include "compressed/decompressor.hpp"
 #include "keys/key_finder.hpp"
-#include "stream/block.hpp"
+#include "input/block.hpp"
 
 #include <bloomery/error.hpp>
 

@@ -2,11 +2,11 @@
 #include "stream/stream.hpp"
 
 #include "output/text.hpp"
-#include "stream/block.hpp"
-#include "stream/found_lines.hpp"
-#include "stream/inputs.hpp"
+#include "input/block.hpp"
+#include "input/found_lines.hpp"
+#include "input/inputs.hpp"
 #include "stream/progress.hpp"
-#include "stream/reader.hpp"
+#include "input/reader.hpp"
 #include "stream/writer.hpp"
 
 #include <fmt/format.h>

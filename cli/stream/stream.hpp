@@ -7,7 +7,7 @@
 
 #include "flags/options.hpp"
 #include "keys/key_finder.hpp"
-#include "stream/interrupt.hpp"
+#include "output/interrupt.hpp"
 
 #include <bloomery/hash.hpp>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compressed/codec.hpp"
-#include "stream/block.hpp"
+#include "input/block.hpp"
 
 #include <atomic>
 #include <condition_variable>

@@ -4,7 +4,7 @@
 #include "output/statistics.hpp"
 #include "output/text.hpp"
 #include "stream/filter_lines.hpp"
-#include "stream/inputs.hpp"
+#include "input/inputs.hpp"
 #include "verbs/runs.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 #include "output/output.hpp"
 #include "output/statistics.hpp"
 #include "stream/filter_lines.hpp"
-#include "stream/inputs.hpp"
+#include "input/inputs.hpp"
 #include "verbs/runs.hpp"
 #include "verbs/verbs.hpp"
 

@@ -5,7 +5,7 @@
 #include "output/text.hpp"
 #include "stream/filter_lines.hpp"
 #include "stream/growing_lines.hpp"
-#include "stream/inputs.hpp"
+#include "input/inputs.hpp"
 #include "verbs/runs.hpp"
 
 #include <fmt/format.h>

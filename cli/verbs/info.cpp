@@ -5,7 +5,7 @@
 #include "output/plots.hpp"
 #include "output/statistics.hpp"
 #include "stream/filter_lines.hpp"
-#include "stream/inputs.hpp"
+#include "input/inputs.hpp"
 #include "verbs/verbs.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "output/output_file.hpp"
-#include "stream/inputs.hpp"
+#include "input/inputs.hpp"
 #include "stream/stream.hpp"
 #include "verbs/verbs.hpp"
 

@@ -2,7 +2,7 @@
 #include "output/message.hpp"
 #include "output/output.hpp"
 #include "output/text.hpp"
-#include "stream/inputs.hpp"
+#include "input/inputs.hpp"
 #include "verbs/verbs.hpp"
 
 #include <fmt/format.h>

@@ -17,6 +17,7 @@
 #include "server/pages.hpp"
 #include "values/dump.hpp"
 #include "values/make.hpp"
+#include "values/sizes.hpp"
 
 namespace bloomery::server {
 

@@ -11,8 +11,8 @@
 #include "commands/command.hpp"
 #include "commands/settings.hpp"
 #include "values/dump.hpp"
-#include "values/make.hpp"
 #include "values/plans.hpp"
+#include "values/sizes.hpp"
 
 namespace bloomery::server {
 

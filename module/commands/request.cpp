@@ -7,6 +7,7 @@
 
 #include "commands/settings.hpp"
 #include "values/dump.hpp"
+#include "values/sizes.hpp"
 
 namespace bloomery::server {
 

@@ -6,6 +6,7 @@
 #include <bloomery/detail/layout.hpp>
 #include <bloomery/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -24,6 +25,8 @@ namespace redisbloom = legacy::redisbloom;
 constexpr char kMagic[8] = {'B', 'L', 'O', 'O', 'M', 'E', 'R', 'Y'};
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kSubFilterBytes = 40;
+// The first is number 1 of a header. The numbers never change.
+constexpr std::array kKindsInDumps = {Kind::scalable, Kind::counting, Kind::window, Kind::frozen};
 // Options that RedisBloom does not have.
 constexpr std::uint32_t kKeyed = 16;
 constexpr std::uint32_t kLoading = 32;
@@ -90,6 +93,7 @@ bool takes_layout(Kind kind, std::uint32_t number) noexcept {
   if (number == 0 || number > detail::kAllLayouts.size()) return false;
   const auto layout = static_cast<Layout>(number);
   switch (kind) {
+    case Kind::plain:
     case Kind::scalable:
       return counter_bits(layout) == 0;
     case Kind::counting:
@@ -180,9 +184,9 @@ Header decode_native(std::span<const std::byte> bytes) {
     throw Error(ErrorCode::newer_format, "the dump has version " + std::to_string(version) +
                                              "; this module reads version 1");
   const auto kind = reader.get<std::uint32_t>();
-  if (kind < 1 || kind > 4) refuse("the header is of an unknown kind of filter");
+  if (kind < 1 || kind > kKindsInDumps.size()) refuse("the header is of an unknown kind of filter");
   Header header;
-  header.kind = static_cast<Kind>(kind);
+  header.kind = kKindsInDumps[kind - 1];
   header.size = reader.get<std::uint64_t>();
   header.growth = reader.get<std::uint32_t>();
   const auto options = reader.get<std::uint32_t>();
@@ -226,7 +230,8 @@ std::vector<std::byte> encode_header(const Header& header) {
   Writer writer;
   for (const char letter : kMagic) writer.put(static_cast<std::uint8_t>(letter));
   writer.put(kVersion);
-  writer.put(static_cast<std::uint32_t>(header.kind));
+  writer.put(static_cast<std::uint32_t>(std::ranges::find(kKindsInDumps, header.kind) -
+                                        kKindsInDumps.begin() + 1));
   writer.put(header.size);
   writer.put(header.growth);
   const bool tightened = header.tightening != Tightening();

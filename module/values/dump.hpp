@@ -26,6 +26,7 @@
 #pragma once
 
 #include <bloomery/frozen_plan.hpp>
+#include <bloomery/kind.hpp>
 #include <bloomery/window_filter.hpp>
 
 #include <cstddef>
@@ -38,8 +39,6 @@
 
 namespace bloomery::server {
 
-// The numbers are in dumps and never change.
-enum class Kind : std::uint8_t { scalable = 1, counting = 2, window = 3, frozen = 4 };
 // The origin of the hash and the bits: RedisBloom or the library.
 enum class Family : std::uint8_t { redisbloom = 0, native = 1 };
 
@@ -73,7 +72,7 @@ class Tightening {
 // Everything about a filter except its bits. What decode_header returns is checked: every field is
 // in range, and agrees with the others.
 struct Header : legacy::redisbloom::Header {
-  Kind kind = Kind::scalable;
+  Kind kind = Kind::scalable;  // never plain: one that does not grow is scalable, with an option
   Family family = Family::native;
   std::optional<Seed> key;
   Tightening tightening;  // of native filters that grow; all others have RedisBloom's

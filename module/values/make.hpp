@@ -44,14 +44,4 @@ struct Request {
 [[nodiscard]] AnyValue make_empty(const Header& header);
 [[nodiscard]] AnyValue copy(const Value& value);  // Error{no_memory}
 
-// ---- how much a filter takes (reach.cpp) ----------------------------------------------------------
-
-// The bytes that a filter with this header takes, its parameters too (BF.INFO's Size). For windows it
-// is approximate, since they also keep counts of their slices.
-[[nodiscard]] std::uint64_t bytes_of(const Header& header) noexcept;
-
-// The items that it has room for once it has grown as far as the limit lets it: its own capacity and
-// that of every sub-filter to come. It needs a few plans (plans.hpp), so it takes a few milliseconds at most.
-[[nodiscard]] std::uint64_t max_scaled_capacity(const Header& header, std::uint64_t limit) noexcept;
-
 }  // namespace bloomery::server

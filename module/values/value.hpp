@@ -69,6 +69,7 @@ struct Allocation {
 // user, so each byte counts: the kinds assert that they are no larger.
 constexpr std::size_t object_bytes(Kind kind) noexcept {
   switch (kind) {
+    case Kind::plain:
     case Kind::scalable:
       return 32;
     case Kind::counting:

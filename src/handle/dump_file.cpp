@@ -12,8 +12,8 @@
 #include "base/endian.hpp"
 #include "base/text.hpp"
 #include "format/header_bytes.hpp"
-#include "store/new_file.hpp"
-#include "store/rights.hpp"
+#include "store/disk/new_file.hpp"
+#include "store/disk/rights.hpp"
 
 namespace bloomery::detail {
 

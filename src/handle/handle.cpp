@@ -4,7 +4,7 @@
 #include "handle/dump_file.hpp"
 #include "handle/places.hpp"
 #include "store/files.hpp"
-#include "store/rights.hpp"
+#include "store/disk/rights.hpp"
 
 #include <utility>
 

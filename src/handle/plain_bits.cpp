@@ -12,7 +12,7 @@
 
 #include "base/text.hpp"
 #include "store/files.hpp"
-#include "store/rights.hpp"
+#include "store/disk/rights.hpp"
 
 namespace bloomery::detail {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "store/new_frozen_file.hpp"
+#include "store/disk/new_frozen_file.hpp"
 
 namespace bloomery::detail {
 

@@ -2,8 +2,8 @@
 #include "store/files.hpp"
 
 #include "format/kinds.hpp"
-#include "store/session.hpp"
-#include "store/spool_file.hpp"
+#include "store/sessions/session.hpp"
+#include "store/disk/spool_file.hpp"
 
 #include <chrono>
 #include <thread>

@@ -2,7 +2,7 @@
 #include <bloomery/filter_file.hpp>
 
 #include "format/kinds.hpp"
-#include "store/session.hpp"
+#include "store/sessions/session.hpp"
 
 #include <array>
 #include <utility>

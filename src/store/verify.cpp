@@ -1,8 +1,8 @@
 // verify: reads a whole file and reports what is wrong with it, without changing anything.
 #include "format/kinds.hpp"
 #include "store/files.hpp"
-#include "store/journal_file.hpp"
-#include "store/recover.hpp"
+#include "store/journal/journal_file.hpp"
+#include "store/journal/recover.hpp"
 
 namespace bloomery::detail {
 

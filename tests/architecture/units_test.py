@@ -67,7 +67,7 @@ class Laws(unittest.TestCase):
         for user, name, file in (("cli/verbs", "<store/files.hpp>", "src/store/files.hpp"),
                                  ("examples", '"nowhere.hpp"', None),
                                  ("bench", '"values/value.hpp"', "module/values/value.hpp"),
-                                 ("bench", '"../cli/stream/block.hpp"', "cli/stream/block.hpp"),
+                                 ("bench", '"../cli/input/block.hpp"', "cli/input/block.hpp"),
                                  ("c", "<bloomery/detail/layout.hpp>", "include/bloomery/detail/layout.hpp"),
                                  ("module", "<redis/wire/tls.hpp>", "src/redis/wire/tls.hpp")):
             planted = f"{user}/planted.cpp"

@@ -1,5 +1,5 @@
 // Lines and their moving together, against the plainest code that does the same.
-#include "stream/block.hpp"
+#include "input/block.hpp"
 
 #include <gtest/gtest.h>
 

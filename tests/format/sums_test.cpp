@@ -3,7 +3,7 @@
 
 #include <bloomery/bloomery.hpp>
 
-#include "store/block_changes.hpp"
+#include "store/journal/block_changes.hpp"
 #include "store/scratch.hpp"
 
 #include <algorithm>

@@ -20,6 +20,7 @@ using namespace bloomery::server;
 using namespace bloomery::test;
 using bloomery::CountingFilter;
 using bloomery::Hash128;
+using bloomery::Kind;
 
 std::vector<bool> removed(Counting& counting, std::span<const Hash128> hashes) {
   const auto answers = std::make_unique<bool[]>(hashes.size());

@@ -16,6 +16,7 @@ namespace {
 using namespace bloomery::server;
 using namespace bloomery::test;
 using bloomery::Hash128;
+using bloomery::Kind;
 
 int moves = 0;
 

@@ -21,6 +21,7 @@ using bloomery::Error;
 using bloomery::FrozenBuilder;
 using bloomery::FrozenFilter;
 using bloomery::Hash128;
+using bloomery::Kind;
 using bloomery::Seed;
 
 constexpr int kItems = 20'000;

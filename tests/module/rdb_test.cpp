@@ -21,6 +21,7 @@ using namespace bloomery::server;
 using namespace bloomery::test;
 using bloomery::Error;
 using bloomery::ErrorCode;
+using bloomery::Kind;
 namespace redisbloom = bloomery::legacy::redisbloom;
 
 // Filters of every kind, with something in them. The first is RedisBloom's.

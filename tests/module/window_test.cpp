@@ -25,6 +25,7 @@ using bloomery::WindowPlan;
 using bloomery::WindowState;
 using bloomery::WindowUnit;
 using namespace bloomery::test;
+using bloomery::Kind;
 using bloomery::test::found;
 
 std::vector<Hash128> some_hashes(bloomery::test::Random& random, std::size_t count) {

@@ -13,8 +13,8 @@
 #include "redis/proxy.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
-#include "redis/wire/cluster.hpp"
-#include "redis/wire/slots.hpp"
+#include "redis/cluster/cluster.hpp"
+#include "redis/cluster/slots.hpp"
 
 namespace bloomery {
 namespace {

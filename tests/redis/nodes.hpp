@@ -13,7 +13,7 @@
 
 #include "redis/listener.hpp"
 #include "redis/server.hpp"
-#include "redis/wire/slots.hpp"
+#include "redis/cluster/slots.hpp"
 
 namespace bloomery::test {
 

@@ -15,7 +15,7 @@
 #include "redis/shards/shard_keys.hpp"
 #include "redis/shards/shard_plan.hpp"
 #include "redis/strings/redis_header.hpp"
-#include "redis/wire/slots.hpp"
+#include "redis/cluster/slots.hpp"
 #include "support/effort.hpp"
 #include "support/random.hpp"
 

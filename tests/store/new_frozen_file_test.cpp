@@ -1,5 +1,5 @@
 // A frozen filter that comes piece by piece: the file is what encode() gives, or what was there before.
-#include "store/new_frozen_file.hpp"
+#include "store/disk/new_frozen_file.hpp"
 
 #include <bloomery/bloomery.hpp>
 

@@ -1,5 +1,5 @@
 // The permissions of a file that is made from others, against everybody who could ask for it.
-#include "store/rights.hpp"
+#include "store/disk/rights.hpp"
 
 #include <gtest/gtest.h>
 

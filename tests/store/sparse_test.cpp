@@ -1,6 +1,6 @@
 // Small files that claim to be large filters: their holes cost neither memory nor disk, in any state and
 // by any way in. They may be forged, or a copy of an empty filter that `cp` made sparse.
-#include "store/holes.hpp"
+#include "store/disk/holes.hpp"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include "format/kinds.hpp"
 #include "store/files.hpp"
 #include "store/kinds.hpp"
-#include "store/new_file.hpp"
+#include "store/disk/new_file.hpp"
 #include "store/scratch.hpp"
 #include "support/effort.hpp"
 

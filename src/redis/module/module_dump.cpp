@@ -5,7 +5,7 @@
 
 #include "redis/module/module_replies.hpp"
 #include "redis/shards/staged_keys.hpp"
-#include "redis/wire/cluster.hpp"
+#include "redis/cluster/cluster.hpp"
 
 namespace bloomery {
 namespace {

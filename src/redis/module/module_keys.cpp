@@ -14,7 +14,7 @@
 #include "redis/module/module_replies.hpp"
 #include "redis/shards/interrupted.hpp"
 #include "redis/shards/shard_keys.hpp"
-#include "redis/wire/transaction.hpp"
+#include "redis/cluster/transaction.hpp"
 
 namespace bloomery::detail {
 namespace {

@@ -16,7 +16,7 @@
 #include "redis/shards/interrupted.hpp"
 #include "redis/shards/key_batches.hpp"
 #include "redis/shards/staged_keys.hpp"
-#include "redis/wire/cluster.hpp"
+#include "redis/cluster/cluster.hpp"
 
 namespace bloomery::detail {
 

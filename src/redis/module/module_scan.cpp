@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "redis/module/module_replies.hpp"
-#include "redis/wire/cluster.hpp"
+#include "redis/cluster/cluster.hpp"
 
 namespace bloomery::detail {
 namespace {

@@ -21,7 +21,7 @@
 #include <string_view>
 
 #include "redis/shards/staged_keys.hpp"
-#include "redis/wire/cluster.hpp"
+#include "redis/cluster/cluster.hpp"
 
 namespace bloomery::detail {
 

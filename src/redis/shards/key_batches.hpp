@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "redis/wire/cluster.hpp"
+#include "redis/cluster/cluster.hpp"
 
 namespace bloomery::detail {
 

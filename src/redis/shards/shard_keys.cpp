@@ -5,7 +5,7 @@
 #include <bloomery/redis_url.hpp>
 
 #include "base/endian.hpp"
-#include "redis/wire/slots.hpp"
+#include "redis/cluster/slots.hpp"
 
 namespace bloomery::detail {
 namespace {

@@ -25,7 +25,7 @@
 #include <string_view>
 #include <vector>
 
-#include "redis/wire/cluster.hpp"
+#include "redis/cluster/cluster.hpp"
 
 namespace bloomery::detail {
 

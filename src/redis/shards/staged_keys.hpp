@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "redis/shards/shard_maker.hpp"
-#include "redis/wire/cluster.hpp"
+#include "redis/cluster/cluster.hpp"
 
 namespace bloomery::detail {
 

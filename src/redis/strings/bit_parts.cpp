@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "redis/strings/redis_header.hpp"
-#include "redis/wire/transaction.hpp"
+#include "redis/cluster/transaction.hpp"
 
 namespace bloomery::detail {
 namespace {

@@ -25,7 +25,7 @@
 #include <string>
 #include <string_view>
 
-#include "redis/wire/cluster.hpp"
+#include "redis/cluster/cluster.hpp"
 
 namespace bloomery::detail {
 

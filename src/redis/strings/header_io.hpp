@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "redis/strings/redis_header.hpp"
-#include "redis/wire/cluster.hpp"
+#include "redis/cluster/cluster.hpp"
 
 namespace bloomery::detail {
 

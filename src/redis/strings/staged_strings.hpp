@@ -11,7 +11,7 @@
 #include "redis/shards/interrupted.hpp"
 #include "redis/shards/staged_keys.hpp"
 #include "redis/strings/redis_header.hpp"
-#include "redis/wire/cluster.hpp"
+#include "redis/cluster/cluster.hpp"
 
 namespace bloomery::detail {
 

@@ -15,7 +15,7 @@
 #include "redis/shards/shard_plan.hpp"
 #include "redis/strings/bit_parts.hpp"
 #include "redis/strings/staged_strings.hpp"
-#include "redis/wire/transaction.hpp"
+#include "redis/cluster/transaction.hpp"
 
 namespace bloomery::detail {
 namespace {

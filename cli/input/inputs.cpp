@@ -1,0 +1,220 @@
+// Looking at inputs before any of them is read.
+#include "input/inputs.hpp"
+
+#include "compressed/decompressor.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <bloomery/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <string_view>
+
+namespace bloomery::cli {
+
+namespace {
+
+struct stat status_of(const Input& input) {
+  struct stat status {};
+  const int result =
+      input.path == "-" ? ::fstat(STDIN_FILENO, &status) : ::stat(input.path.c_str(), &status);
+  if (result != 0) throw_system(fmt::format("cannot read {}", input.name()), errno, input.path);
+  return status;
+}
+
+// The bytes of a regular file from the place where reading will begin. Files of /proc have size 0, but contain bytes.
+std::optional<std::uint64_t> bytes_to_read(const Input& input, const struct stat& status) {
+  if (!S_ISREG(status.st_mode) || status.st_size == 0) return std::nullopt;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (input.path != "-") return size;
+  const off_t at = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+  if (at < 0) return std::nullopt;
+  return size - std::min(size, static_cast<std::uint64_t>(at));
+}
+
+// What the sampled places of one file tell about its lines.
+struct Sample {
+  std::uint64_t bytes = 0;  // of the file
+  std::uint64_t lines = 0;
+};
+
+constexpr std::size_t kPlaces = 64, kPlaceBytes = std::size_t{64} << 10;
+
+std::uint64_t count_lines(const char* text, std::size_t size, char end) {
+  return static_cast<std::uint64_t>(std::count(text, text + size, end));
+}
+
+// The places of uncompressed text are spread over the file.
+Sample sample_of_text(int fd, off_t begin, std::uint64_t size, char end) {
+  std::vector<char> place(kPlaceBytes);
+  Sample sample;
+  const std::uint64_t step = std::max<std::uint64_t>(size / kPlaces, kPlaceBytes);
+  for (std::uint64_t at = 0; at < size; at += step) {
+    const ssize_t got = ::pread(fd, place.data(), place.size(), begin + static_cast<off_t>(at));
+    if (got <= 0) break;  // the file was cut, or reading will report the error
+    sample.bytes += static_cast<std::uint64_t>(got);
+    sample.lines += count_lines(place.data(), static_cast<std::size_t>(got), end);
+  }
+  return sample;
+}
+
+// Compressed text can be read only from its beginning: as much as all places of a text together.
+Sample sample_of_compressed(int fd, off_t begin, Format format, char end) {
+  std::vector<char> compressed(kPlaceBytes), text(kPlaceBytes);
+  Decompressor decompressor(format, {});
+  Sample sample;
+  std::string_view left;
+  bool last = false;
+  for (std::uint64_t made = 0; made < kPlaces * kPlaceBytes;) {
+    if (left.empty() && decompressor.drained() && !last) {
+      const ssize_t got = ::pread(fd, compressed.data(), compressed.size(),
+                                  begin + static_cast<off_t>(decompressor.taken()));
+      last = got <= 0;
+      left = {compressed.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+    }
+    std::size_t got = 0;
+    try {
+      got = decompressor.decode(left, text, last);
+    } catch (const Error&) {
+      break;  // reading will report it
+    }
+    if (got == 0 && last) break;
+    made += got;
+    sample.lines += count_lines(text.data(), got, end);
+  }
+  sample.bytes = decompressor.taken();
+  return sample;
+}
+
+Sample sample_of(const Input& input, std::uint64_t size, const ReadRule& rule) {
+  const FileDescriptor fd = open_input(input);
+  const off_t begin = input.path == "-" ? ::lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+  std::array<char, kMostMagic> start{};
+  const ssize_t got = rule.raw ? 0 : ::pread(fd.get(), start.data(), start.size(), begin);
+  const Sniffed sniffed =
+      sniff({start.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
+  if (!sniffed.format) return sample_of_text(fd.get(), begin, size, rule.end);
+  Sample sample = sample_of_compressed(fd.get(), begin, *sniffed.format, rule.end);
+  // Lines that differ do not compress below a byte each. Those of a bomb do, and must not take memory.
+  sample.lines = std::min(sample.lines, sample.bytes);
+  return sample;
+}
+
+// A filter given as an input of lines is a mistake: `check a.bloom b.bloom`.
+void refuse_filter(const Input& input) {
+  constexpr std::string_view kFilter =
+      "\x89"
+      "BLM\r\n\x1a\n";  // docs/format.md
+  constexpr std::string_view kDump =
+      "\x89"
+      "BLD\r\n\x1a\n";
+  std::array<char, kFilter.size()> start{};
+  const FileDescriptor fd = open_input(input);
+  const ssize_t got = ::pread(fd.get(), start.data(), start.size(), 0);
+  const std::string_view found(start.data(), start.size());
+  if (got == static_cast<ssize_t>(start.size()) && (found == kFilter || found == kDump))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} is a filter, not text; FILE is the one filter of the verb, and the "
+                            "arguments after it are read line by line",
+                            input.name()));
+}
+
+bool is_output(const struct stat& status) {
+  struct stat out {};
+  return ::fstat(STDOUT_FILENO, &out) == 0 && S_ISREG(out.st_mode) && status.st_dev == out.st_dev &&
+         status.st_ino == out.st_ino;
+}
+
+}  // namespace
+
+std::vector<Input> find_inputs(const std::vector<std::string>& paths) {
+  std::vector<Input> inputs;
+  inputs.reserve(paths.size() + 1);
+  for (const auto& path : paths) inputs.push_back({path, std::nullopt});
+  if (inputs.empty()) inputs.push_back({"-", std::nullopt});
+  for (Input& input : inputs) {
+    const struct stat status = status_of(input);
+    if (S_ISDIR(status.st_mode))
+      throw Error(ErrorCode::io, fmt::format("{} is a directory; name files, as in {}/*",
+                                             input.name(), input.path));
+    if (input.path != "-" && ::access(input.path.c_str(), R_OK) != 0)
+      throw_system(fmt::format("cannot read {}", input.name()), errno, input.path);
+    input.bytes = bytes_to_read(input, status);
+    if (input.path != "-" && S_ISREG(status.st_mode)) refuse_filter(input);
+  }
+  return inputs;
+}
+
+void refuse_own_output(const std::vector<Input>& inputs) {
+  for (const Input& input : inputs)
+    if (is_output(status_of(input)))
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("{} is the output as well; write to another file and rename it",
+                              input.name()));
+}
+
+void refuse_output_into(const std::string& filter) {
+  struct stat status {};
+  if (::stat(filter.c_str(), &status) == 0 && is_output(status))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} is the output as well; write to another file", filter));
+}
+
+mode_t rights_of_others(const std::vector<Input>& inputs) {
+  mode_t allowed = 0077;
+  for (const Input& input : inputs) {
+    const struct stat status = status_of(input);
+    if (!S_ISREG(status.st_mode)) continue;
+    const mode_t others = status.st_mode & 0007;
+    // If the groups differ, users of the new file's group count as others for the input.
+    const mode_t group =
+        status.st_mode & 0070 & (status.st_gid == ::getegid() ? 0070 : others << 3);
+    allowed &= group | others;
+  }
+  return allowed;
+}
+
+void narrow_new_files(const std::vector<Input>& inputs) {
+  const mode_t allowed = rights_of_others(inputs);
+  const mode_t mask = ::umask(0077);  // no thread is running that could see it
+  ::umask(mask | (0077 & ~allowed));
+}
+
+FileDescriptor open_input(const Input& input) {
+  if (input.path == "-") return FileDescriptor(STDIN_FILENO);
+  const int fd = ::open(input.path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw_system(fmt::format("cannot read {}", input.name()), errno, input.path);
+  return FileDescriptor(fd);
+}
+
+std::optional<std::uint64_t> total_bytes(const std::vector<Input>& inputs) {
+  std::uint64_t total = 0;
+  for (const Input& input : inputs) {
+    if (!input.bytes) return std::nullopt;
+    total += *input.bytes;
+  }
+  return total;
+}
+
+std::optional<std::uint64_t> estimate_lines(const std::vector<Input>& inputs,
+                                            const ReadRule& rule) {
+  double lines = 0;
+  for (const Input& input : inputs) {
+    if (!input.bytes) return std::nullopt;
+    if (*input.bytes == 0) continue;
+    const Sample sample = sample_of(input, *input.bytes, rule);
+    if (sample.bytes == 0) return std::nullopt;
+    // A sample sees whole files up to 4 MiB of text. Beyond it a twentieth is added for lines that
+    // the places missed, and in any case a thousand, which cost nothing.
+    const double scale = static_cast<double>(*input.bytes) / static_cast<double>(sample.bytes);
+    lines += std::ceil(static_cast<double>(sample.lines) * scale * (scale > 1 ? 1.05 : 1)) + 1000;
+  }
+  return static_cast<std::uint64_t>(std::max(lines, 1.0));
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,62 @@
+// Sets the owner first: a change of owner removes permissions.
+#include "store/disk/rights.hpp"
+
+#include <algorithm>
+
+namespace bloomery::detail {
+
+namespace {
+
+// The value that all inputs have, or else the file's own value.
+std::uint32_t common(std::span<const Os::Stat> inputs, std::uint32_t Os::Stat::*value,
+                     std::uint32_t own) {
+  const auto same = [&](const Os::Stat& each) { return each.*value == inputs.front().*value; };
+  return !inputs.empty() && std::ranges::all_of(inputs, same) ? inputs.front().*value : own;
+}
+
+void take_owner(File& file, std::uint32_t user, std::uint32_t group) {
+  const Os::Stat mine = file.stat();
+  if (mine.user == user && mine.group == group) return;
+  if (file.try_own(user, group) || mine.group == group) return;
+  (void)file.try_own(std::nullopt, group);
+}
+
+}  // namespace
+
+std::uint32_t mode_from(const Os::Stat& from, std::uint32_t user, std::uint32_t group) noexcept {
+  std::uint32_t mode = from.mode;
+  if (from.user == user && from.group == group) return mode;
+  mode &= 0777U;
+  if (from.user != user) mode &= 0700U | ((mode >> 3) & 0070U) | ((mode >> 6) & 0007U);
+  if (from.group != group) {
+    const std::uint32_t both = (mode >> 3) & mode & 0007U;
+    mode = (mode & 0700U) | both << 3 | both;
+  }
+  return mode;
+}
+
+std::vector<Os::Stat> rights_of(Os& os, std::span<const std::string> paths) {
+  std::vector<Os::Stat> rights;
+  for (const std::string& path : paths) {
+    Os::Stat found;
+    if (uninterrupted([&] { return os.stat_path(path.c_str(), found); }) == 0)
+      rights.push_back(found);
+  }
+  return rights;
+}
+
+void take_rights(File& file, const Os::Stat* replaced, std::span<const Os::Stat> inputs) {
+  Os::Stat mine = file.stat();
+  if (replaced != nullptr)
+    take_owner(file, replaced->user, replaced->group);
+  else
+    take_owner(file, common(inputs, &Os::Stat::user, mine.user),
+               common(inputs, &Os::Stat::group, mine.group));
+  mine = file.stat();
+  std::uint32_t mode = replaced != nullptr ? mode_from(*replaced, mine.user, mine.group)
+                                           : 0666U & ~file.os().umask();
+  for (const Os::Stat& input : inputs) mode &= mode_from(input, mine.user, mine.group);
+  file.set_mode(mode);
+}
+
+}  // namespace bloomery::detail

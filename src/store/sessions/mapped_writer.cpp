@@ -1,0 +1,78 @@
+// Durability `process`: the writer stores straight into the mapped file; before that it marks the header.
+#include "store/sessions/bits_writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace bloomery::detail {
+
+namespace {
+
+class MappedWriter final : public BitsWriter {
+ public:
+  explicit MappedWriter(Opened opened) : BitsWriter(std::move(opened)) {}
+
+  bool insert_hash(Hash128 hash) override {
+    prepare({&hash, 1});
+    return contents_->insert(hash);
+  }
+  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) override {
+    prepare(hashes);
+    return contents_->insert(hashes, fresh);
+  }
+  void merge(const Contents& other) override {
+    require_writable();
+    contents_->require_mergeable(other, opened_.file.path());
+    touch_all();
+    if (!dirty()) enter(State::mapped);
+    contents_->merge(other);
+    save();
+  }
+  // The keys are counted when all pieces are there.
+  void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) override {
+    if (!is_rebuilding()) return BitsWriter::merge_bytes(at, bytes);
+    require_writable();
+    if (bytes.empty()) return;
+    for (std::uint64_t chunk = at / kChunkBytes; chunk <= (at + bytes.size() - 1) / kChunkBytes;
+         ++chunk)
+      touch(chunk);
+    if (!dirty()) enter(State::mapped);
+    std::byte* mine = bits().data() + at;
+    for (std::size_t i = 0; i < bytes.size(); ++i) mine[i] |= bytes[i];
+    in_pieces_ = true;
+  }
+
+ private:
+  void save() override {
+    require_writable();
+    if (!dirty()) return;
+    if (std::exchange(in_pieces_, false))
+      contents_->set_inserted(std::max(contents_->inserted(), contents_->estimated_count()));
+    sum_touched();
+    make_clean();
+  }
+  void prepare(std::span<const Hash128> hashes) {
+    require_writable();
+    if (!all_touched()) {
+      // Many keys touch all chunks sooner or later, and finding the chunks of each key would cost more.
+      if (hashes.size() > chunks_of_keys()) {
+        touch_all();
+      } else {
+        for (const Hash128 hash : hashes)
+          for_each_block(view().plan().layout, view().bit_array(), hash,
+                         [&](std::uint64_t block) { touch(block / kBlocksPerChunk); });
+      }
+    }
+    if (!dirty()) enter(State::mapped);
+  }
+
+  bool in_pieces_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> write_mapped(Opened opened) {
+  return std::make_unique<MappedWriter>(std::move(opened));
+}
+
+}  // namespace bloomery::detail

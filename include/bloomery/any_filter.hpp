@@ -37,6 +37,7 @@
 #pragma once
 
 #include <bloomery/detail/key_calls.hpp>
+#include <bloomery/detail/key_part.hpp>
 #include <bloomery/filter_file.hpp>
 #include <bloomery/filter_stats.hpp>
 #include <bloomery/hash.hpp>
@@ -279,7 +280,8 @@ class AnyFilter {
   // As in FilterFile, for files. Error{wrong_kind}: the place does not record what was done before.
   std::uint64_t begin_batch(std::string_view name);
 
-  // `exact` reads all of the bits; on a server the statistics always come from a sample.
+  // `exact` reads all of the bits. On a server, and of a file most of which is holes, the statistics always come
+  // from a sample; Stats::sampled says so.
   [[nodiscard]] FilterStats stats(Precision precision = Precision::sampled);
   // Checks this filter as the static verify does.
   [[nodiscard]] VerifyReport verify();
@@ -380,52 +382,26 @@ class AnyFilter {
   std::size_t in_parts(Operation operation, R& keys, std::span<bool> answers, std::size_t& done) {
     std::size_t count = 0;
     bool in_place = false;  // whether an Error is one of the place, which then has counted
-    std::vector<Hash128> hashes;
-    std::string bytes;  // of the keys of one part, concatenated
-    std::vector<std::size_t> ends;
-    std::vector<std::string_view> views;
-    const Hasher* const hash_of = hasher();
+    detail::KeyPart part(hasher());
     const auto finish_part = [&] {
-      const std::size_t size = hashes.size() + ends.size();
-      if (size == 0) return;
-      if (!answers.empty()) require_room(answers.size(), done + size, done);
-      const auto out = answers.empty() ? answers : answers.subspan(done, size);
+      if (part.size() == 0) return;
+      if (!answers.empty()) require_room(answers.size(), done + part.size(), done);
+      const auto out = answers.empty() ? answers : answers.subspan(done, part.size());
       in_place = true;
-      if (hash_of != nullptr) {
-        count += apply_hashes(done, operation, hashes, out);
-      } else {
-        views.clear();
-        for (std::size_t i = 0, begin = 0; i < ends.size(); begin = ends[i++])
-          views.push_back(std::string_view(bytes).substr(begin, ends[i] - begin));
-        count += apply_keys(done, operation, views, out);
-      }
+      count += part.has_hashes() ? apply_hashes(done, operation, part.hashes(), out)
+                                 : apply_keys(done, operation, part.texts(), out);
       in_place = false;
-      done += size;
-      hashes.clear();
-      bytes.clear();
-      ends.clear();
+      done += part.size();
+      part.clear();
     };
     try {
       for (auto&& key : keys) {
-        using K = std::remove_cvref_t<decltype(key)>;
-        if (hash_of != nullptr) {
-          hashes.push_back(detail::hash_key(*hash_of, key));
-        } else if constexpr (detail::IntegerKey<K>) {
-          refuse_integers();
-        } else {
-          if constexpr (std::convertible_to<const K&, std::string_view>) {
-            bytes.append(std::string_view(key));
-          } else {
-            const std::span<const std::byte> text(key);
-            bytes.append(reinterpret_cast<const char*>(text.data()), text.size());
-          }
-          ends.push_back(bytes.size());
-        }
-        if (hashes.size() + ends.size() == kKeysAtOnce) finish_part();
+        if (!part.add(key)) refuse_integers();
+        if (part.size() == kKeysAtOnce) finish_part();
       }
       finish_part();
     } catch (...) {
-      if (in_place) done = std::clamp(acknowledged_, done, done + hashes.size() + ends.size());
+      if (in_place) done = std::clamp(acknowledged_, done, done + part.size());
       if (operation == Operation::contain) acknowledged_ = done;
       throw;
     }

@@ -40,6 +40,10 @@
 
 namespace bloomery {
 
+namespace detail {
+class CountingContents;
+}
+
 // The answer of count_at_most for a key whose counters are all saturated.
 constexpr std::uint64_t kUncounted = ~std::uint64_t{0};
 
@@ -137,6 +141,9 @@ class CountingView : public detail::KeyCalls<CountingView> {
 
  private:
   friend detail::KeyCalls<CountingView>;
+  friend detail::CountingContents;
+  // Adds the counters that another filter of this scheme has from byte `at` on.
+  void add_counters(std::uint64_t at, std::span<const std::byte> others) noexcept;
   [[nodiscard]] std::uint32_t most() const noexcept { return (1U << counter_bits()) - 1; }
   [[nodiscard]] detail::BulkTarget bulk_target() const noexcept {
     return detail::bulk_target(plan_.layout, bit_array_, hasher_, *kernel_);

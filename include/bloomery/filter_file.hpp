@@ -209,10 +209,10 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   // change is durable at any level. Error{mismatch}.
   void merge(const FilterView& other);
   void merge(const CountingView& other);
-  // Adds a part of a plain filter of the same plan and hasher: the bits from byte `at` on. It is for
-  // filters that arrive in pieces, and allowed only after rebuild(), when no reader can see an
-  // incomplete filter.
-  // Error{invalid_argument}: the filter is not being rebuilt, or these bytes are beyond its end.
+  // Adds a part of a filter of the same kind (plain or counting), plan and hasher: its bytes() from `at` on. It is
+  // for filters that arrive in pieces, and allowed only after rebuild(), when no reader can see an incomplete
+  // filter. The caller makes sure that the parameters are the same.
+  // Error{wrong_kind}; {invalid_argument}: the filter is not being rebuilt, or these bytes are beyond its end.
   void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes);
 
   // ---- the file -----------------------------------------------------------------------------------

@@ -58,16 +58,20 @@ void CountingView::detach() noexcept {
 
 void CountingView::merge(const CountingView& other) {
   detail::require_same_scheme(plan_, hasher_, other.plan_, other.hasher_);
-  auto* mine = reinterpret_cast<unsigned char*>(bit_array_.words);
-  const auto* theirs = reinterpret_cast<const unsigned char*>(other.bit_array_.words);
-  const std::uint64_t size = counting_bytes(plan_);
+  add_counters(0, other.bytes());
+}
+
+void CountingView::add_counters(std::uint64_t at, std::span<const std::byte> others) noexcept {
+  auto* mine = reinterpret_cast<unsigned char*>(bit_array_.words) + at;
+  const auto* theirs = reinterpret_cast<const unsigned char*>(others.data());
+  const std::size_t size = others.size();
   // A saturated counter stays saturated, because no sum with it is below the largest value.
   if (counter_bits() == 8) {
-    for (std::uint64_t i = 0; i < size; ++i)
+    for (std::size_t i = 0; i < size; ++i)
       mine[i] = static_cast<unsigned char>(std::min(mine[i] + theirs[i], 255));
     return;
   }
-  for (std::uint64_t i = 0; i < size; ++i) {
+  for (std::size_t i = 0; i < size; ++i) {
     const int low = std::min((mine[i] & 15) + (theirs[i] & 15), 15);
     const int high = std::min((mine[i] >> 4) + (theirs[i] >> 4), 15);
     mine[i] = static_cast<unsigned char>(low | high << 4);

@@ -112,6 +112,8 @@ class Contents {
   virtual void set_back(std::uint64_t /*now*/) {}
   // Adds the keys of another filter. inserted() grows by an estimate.
   virtual void merge(const Contents& /*other*/) {}
+  // Adds a part of another filter of the same scheme: its bytes from `at` on. inserted() stays.
+  virtual void merge_bytes(std::uint64_t /*at*/, std::span<const std::byte> /*bytes*/) noexcept {}
   // Forgets every key.
   virtual void clear() noexcept = 0;
 
@@ -260,6 +262,10 @@ class BitContents : public CountedContents<FilterView> {
 class PlainContents final : public BitContents {
  public:
   using BitContents::BitContents;
+  void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) noexcept override {
+    std::byte* mine = payload_.bytes().data() + at;
+    for (std::size_t i = 0; i < bytes.size(); ++i) mine[i] |= bytes[i];
+  }
   // These give access to the filter for calls with one key, which are inlined.
   [[nodiscard]] FilterView& mutable_filter() noexcept { return filter_; }
   [[nodiscard]] std::uint64_t& mutable_inserted() noexcept { return inserted_; }
@@ -274,6 +280,9 @@ class CountingContents final : public CountedContents<CountingView> {
   using CountedContents::CountedContents;
   std::size_t remove(std::span<const Hash128> hashes, std::span<bool> removed) override {
     return filter_.remove_hashes(hashes, removed);
+  }
+  void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) noexcept override {
+    filter_.add_counters(at, bytes);
   }
 };
 

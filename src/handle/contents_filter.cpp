@@ -259,6 +259,8 @@ class FileFilter final : public OfContents {
         name());
   }
   [[nodiscard]] FilterStats stats(Precision precision) override {
+    // To read the holes of a sparse file would take memory for zeros.
+    if (precision == Precision::exact && Files::is_sparse(file_)) precision = Precision::sampled;
     FilterStats stats = OfContents::stats(precision);
     stats.identity = file_.identity();
     return stats;

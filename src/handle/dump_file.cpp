@@ -12,6 +12,7 @@
 #include "base/endian.hpp"
 #include "base/text.hpp"
 #include "format/header_bytes.hpp"
+#include "store/disk/holes.hpp"
 #include "store/disk/new_file.hpp"
 #include "store/disk/rights.hpp"
 
@@ -110,13 +111,15 @@ WholeFile::~WholeFile() {
   if (!scratch_.empty()) (void)real_os().unlink(scratch_.c_str());
 }
 
+// Long zeros become a hole: a filter of a sparse file has many.
 void WholeFile::write(std::span<const std::byte> bytes) {
-  file_.write(bytes, at_);
+  if (bytes.size() < kChunkBytes || !is_zeros(bytes)) file_.write(bytes, at_);
   at_ += bytes.size();
 }
 
 void WholeFile::publish(bool replace) {
   Os& os = real_os();
+  if (file_.stat().size < at_) file_.truncate(at_);  // it ends in a hole
   file_.sync();
   const int done = replace ? os.rename(scratch_.c_str(), path_.c_str())
                            : os.rename_new(scratch_.c_str(), path_.c_str());

@@ -5,6 +5,8 @@
 
 #include "handle/places.hpp"
 #include "handle/plain_bits.hpp"
+#include "store/disk/holes.hpp"
+#include "store/files.hpp"
 
 namespace bloomery {
 
@@ -44,7 +46,7 @@ void naming_both(std::span<const std::string> locations, std::size_t i, Work wor
   }
 }
 
-// The sources are mapped, so only the new filter is written.
+// The sources are mapped, so only the new filter is written. Holes of sparse sources are not read.
 FilterStats merge_files(std::span<const std::string> paths, const std::string& out, bool replace) {
   const FilterFile first = open_mergeable(paths.front());
   for (std::size_t i = 1; i < paths.size(); ++i) {
@@ -62,10 +64,13 @@ FilterStats merge_files(std::span<const std::string> paths, const std::string& o
   FilterFile merged = file_beside(out, plan, first.hasher(), replace, paths);
   for (const std::string& path : paths) {
     const FilterFile source = FilterFile::open(path);
-    if (counting)
-      merged.merge(source.counting());
-    else
-      merged.merge(source.view());
+    const auto bytes = counting ? source.counting().bytes() : source.view().bytes();
+    for (const auto [from, to] : Files::data(source))
+      for (std::uint64_t at = from; at < to; at += kChunkBytes) {
+        // What a journal has added to a snapshot in memory may be anywhere, so zeros are looked for.
+        const auto piece = bytes.subspan(at, std::min(kChunkBytes, to - at));
+        if (!is_zeros(piece)) merged.merge_bytes(at, piece);
+      }
   }
   FilterStats stats = counting ? stats_of(merged.counting(), Precision::sampled)
                                : stats_of(merged.view(), Precision::sampled);

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "store/files.hpp"
+#include "format/kinds.hpp"
+#include "store/disk/holes.hpp"
 #include "store/disk/rights.hpp"
+#include "store/files.hpp"
 
 namespace bloomery::detail {
 
@@ -28,17 +30,26 @@ class FileSource final : public PlainSource {
                   "ones to a module; use cp for the file, or bloomery rebuild to make a "
                   "filter from its keys",
                   name, to_string(file_.kind())));
+    data_ = Files::data(file_);
   }
   [[nodiscard]] PlainParameters parameters() const override {
     return {file_.view().plan(), file_.hasher()};
   }
   void read(std::uint64_t from, std::span<std::byte> out) override {
-    std::memcpy(out.data(), file_.view().bytes().data() + from, out.size());
+    if (has_data(from, out.size()))
+      std::memcpy(out.data(), file_.view().bytes().data() + from, out.size());
+    else
+      std::ranges::fill(out, std::byte{0});
+  }
+  [[nodiscard]] bool has_data(std::uint64_t from, std::uint64_t size) const override {
+    const auto next = std::ranges::upper_bound(data_, from, {}, &File::Range::to);
+    return next != data_.end() && next->from < from + size;
   }
   [[nodiscard]] double estimated_items() override { return file_.view().estimated_items(); }
 
  private:
   FilterFile file_;
+  std::vector<File::Range> data_;
 };
 
 class FileSink final : public PlainSink {
@@ -47,7 +58,7 @@ class FileSink final : public PlainSink {
            std::span<const std::string> sources)
       : file_(file_beside(name, parameters.plan, parameters.hasher, replace, sources)) {}
   void write(std::uint64_t at, std::span<const std::byte> bytes) override {
-    file_.merge_bytes(at, bytes);
+    if (!is_zeros(bytes)) file_.merge_bytes(at, bytes);
   }
   void publish() override { file_.close(); }
 
@@ -65,6 +76,14 @@ void refuse_existing_file(const std::string& name, bool replace) {
     throw Error(ErrorCode::exists, name + " exists; name another file");
 }
 
+// A filter that is made from sparse files is sparse too.
+Room room_for(const FilterPlan& plan, std::span<const Os::Stat> inputs, std::size_t sources) {
+  const std::uint64_t all = layout_of(header_of(plan, Hasher())).clean_bytes;
+  const auto is_sparse = [all](const Os::Stat& input) { return input.allocated < all / 2; };
+  return inputs.size() == sources && std::ranges::all_of(inputs, is_sparse) ? Room::as_needed
+                                                                            : Room::at_once;
+}
+
 }  // namespace
 
 NewFrozenFile frozen_beside(const std::string& name, const FrozenPlan& plan, std::uint64_t keys,
@@ -78,9 +97,10 @@ FilterFile file_beside(const std::string& name, const FilterPlan& plan, const Ha
                        bool replace, std::span<const std::string> sources) {
   const auto refuse_existing = [&] { refuse_existing_file(name, replace); };
   refuse_existing();
+  const std::vector<Os::Stat> inputs = rights_of(real_os(), sources);
   FilterFile file = Files(real_os()).rebuild(
-      name, plan, {.hasher = hasher, .durability = Durability::process, .replace = replace},
-      rights_of(real_os(), sources));
+      name, plan, {.hasher = hasher, .durability = Durability::process, .replace = replace}, inputs,
+      room_for(plan, inputs, sources.size()));
   refuse_existing();  // a file may have appeared meanwhile
   return file;
 }
@@ -122,11 +142,13 @@ std::uint64_t copy_bits(std::span<const std::unique_ptr<PlainSource>> sources, P
     const std::span all(sum.data(), size);
     sources.front()->read(at, all);
     for (const auto& source : sources.subspan(1)) {
+      if (!source->has_data(at, size)) continue;
       source->read(at, std::span(more.data(), size));
       for (std::size_t i = 0; i < size; ++i) sum[i] |= more[i];
     }
     // Pieces consist of whole words, and the vector's memory is aligned for them.
-    ones += count_ones(reinterpret_cast<const std::uint32_t*>(all.data()), size * 8);
+    if (!is_zeros(all))
+      ones += count_ones(reinterpret_cast<const std::uint32_t*>(all.data()), size * 8);
     sink.write(at, all);
   }
   return ones;

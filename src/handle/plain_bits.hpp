@@ -35,6 +35,10 @@ class PlainSource {
 
   [[nodiscard]] virtual PlainParameters parameters() const = 0;
   virtual void read(std::uint64_t from, std::span<std::byte> out) = 0;
+  // False: these bytes are zeros, and are not read.
+  [[nodiscard]] virtual bool has_data(std::uint64_t /*from*/, std::uint64_t /*size*/) const {
+    return true;
+  }
   [[nodiscard]] virtual double estimated_items() = 0;
 };
 

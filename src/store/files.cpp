@@ -2,8 +2,8 @@
 #include "store/files.hpp"
 
 #include "format/kinds.hpp"
-#include "store/sessions/session.hpp"
 #include "store/disk/spool_file.hpp"
+#include "store/sessions/session.hpp"
 
 #include <chrono>
 #include <thread>
@@ -52,7 +52,7 @@ FilterFile Files::create(const std::string& path, const FilterPlan& plan,
       throw Error(
           ErrorCode::wrong_kind,
           path + ": only plain filters are shared by writers; a frozen one has one builder");
-    return build(path, plan, options, {}, options.replace);
+    return build(path, plan, options, {}, options.replace, Room::at_once);
   }
   require_level(options.shared, options.durability, path);
   // Workers may start at the same time: workers that share a file wait for the worker that makes it.
@@ -129,20 +129,21 @@ FilterFile Files::open_or_create(const std::string& path, const FilterPlan& plan
 }
 
 FilterFile Files::rebuild(const std::string& path, const FilterPlan& plan,
-                          const CreateOptions& options, std::span<const Os::Stat> inputs) const {
-  return build(path, plan, options, inputs, true);
+                          const CreateOptions& options, std::span<const Os::Stat> inputs,
+                          Room room) const {
+  return build(path, plan, options, inputs, true, room);
 }
 
 FilterFile Files::build(const std::string& path, const FilterPlan& plan,
                         const CreateOptions& options, std::span<const Os::Stat> inputs,
-                        bool replace) const {
+                        bool replace, Room room) const {
   return at_edge(path, [&] {
     Header header = header_of(plan, options.hasher);
     const std::string target = resolved_or_new(*os_, path);
     File old = lock_replaced(*os_, target, replace);
     header.identity = random_id(*os_, path);
-    auto fresh =
-        std::make_unique<NewFile>(*os_, target, layout_of(header).clean_bytes, old, inputs);
+    const std::uint64_t reserved = room == Room::at_once ? layout_of(header).clean_bytes : 0;
+    auto fresh = std::make_unique<NewFile>(*os_, target, reserved, old, inputs);
     Opened opened = write_empty(*fresh, header);
     auto session = rebuild_file(std::move(old), std::move(fresh), std::move(opened));
     if (const auto* frozen = std::get_if<FrozenPlan>(&plan)) {
@@ -168,6 +169,14 @@ void Files::save(const std::string& path, std::span<const std::byte> encoded,
 
 const Contents& Files::contents(const FilterFile& file) noexcept {
   return file.session_->contents();
+}
+
+std::vector<File::Range> Files::data(const FilterFile& file) { return file.session_->data(); }
+
+bool Files::is_sparse(const FilterFile& file) {
+  std::uint64_t bytes = 0;
+  for (const auto [from, to] : data(file)) bytes += to - from;
+  return bytes < payload_bytes(file.session_->opened().header) / 2;
 }
 
 }  // namespace bloomery::detail

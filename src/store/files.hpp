@@ -4,14 +4,20 @@
 
 #include <bloomery/filter_file.hpp>
 
-#include "base/os.hpp"
+#include "base/file.hpp"
 
+#include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace bloomery::detail {
 
 class Contents;
+
+// When a new file gets room on the device: all of it before the first key, or what each key needs. Then the rest are
+// holes.
+enum class Room : std::uint8_t { at_once, as_needed };
 
 class Files {
  public:
@@ -28,8 +34,8 @@ class Files {
                             const CreateOptions& options = {}) const;
   // `inputs`: the files that it is made from; a user who has no access to one of them has no access to the new file.
   FilterFile rebuild(const std::string& path, const FilterPlan& plan,
-                     const CreateOptions& options = {},
-                     std::span<const Os::Stat> inputs = {}) const;
+                     const CreateOptions& options = {}, std::span<const Os::Stat> inputs = {},
+                     Room room = Room::at_once) const;
 
   // Writes a filter that encode() returned as a new file and puts all of it on the device. It replaces another filter
   // file at the path. `inputs` as for rebuild. Errors as for create.
@@ -43,13 +49,17 @@ class Files {
 
   // The filter in a file, whatever its kind is.
   [[nodiscard]] static const Contents& contents(const FilterFile& file) noexcept;
+  // The bytes of its bits that may not be zeros, as ranges: those that are not holes of the file.
+  [[nodiscard]] static std::vector<File::Range> data(const FilterFile& file);
+  // Whether most of its bits are holes.
+  [[nodiscard]] static bool is_sparse(const FilterFile& file);
 
  private:
   FilterFile create_once(const std::string& path, const FilterPlan& plan,
                          const CreateOptions& options) const;
   // A filter that gets its path when it is closed, and replaces the file there if there is one.
   FilterFile build(const std::string& path, const FilterPlan& plan, const CreateOptions& options,
-                   std::span<const Os::Stat> inputs, bool replace) const;
+                   std::span<const Os::Stat> inputs, bool replace, Room room) const;
 
   Os* os_;
   std::uint64_t keys_in_memory_;

@@ -103,10 +103,12 @@ void FilterFile::merge(const CountingView& other) {
 
 void FilterFile::merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) {
   at_edge(*this, [&] {
-    const std::uint64_t all = view().plan().bytes();
+    session_->contents().require(Ability::merge, path());
+    const std::uint64_t all = payload_bytes(session_->opened().header);
     if (at > all || bytes.size() > all - at)
-      throw Error(ErrorCode::invalid_argument, path() + ": has " + std::to_string(all) +
-                                                   " bytes of bits, and the piece goes beyond");
+      throw Error(ErrorCode::invalid_argument,
+                  path() + ": has " + std::to_string(all) +
+                      " bytes of bits or counters, and the piece goes beyond");
     session_->merge_bytes(at, bytes);
   });
 }

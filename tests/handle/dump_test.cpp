@@ -3,6 +3,8 @@
 #include <bloomery/bloomery.hpp>
 #include <bloomery/module_dump.hpp>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -137,6 +139,31 @@ TEST(Dump, OfAnythingElseIsVerified) {
   EXPECT_EQ(report.chunks, 4U);
   expect_error(ErrorCode::wrong_kind, {dump, "bloomery convert"},
                [&] { (void)AnyFilter::open(dump); });
+}
+
+TEST(Dump, OfZerosTakesNoDisk) {
+  constexpr std::uint64_t kBytes = std::uint64_t{64} << 20;
+  const Plan plan{Layout::blocked, kBytes * 8, 6, kBytes, 0.01};
+  const Scratch scratch;  // on a disk
+  const std::string dump = scratch / "dump", copy = scratch / "copy", filter = scratch / "f.bloom";
+  {
+    detail::DumpWriter writer(dump, dump);
+    writer.put({1, module_header(plan, Hasher(), 0)});
+    for (std::uint64_t at = 0; at < kBytes; at += std::uint64_t{1} << 20)
+      writer.put({1 + at + (std::uint64_t{1} << 20), std::string(std::size_t{1} << 20, '\0')});
+    writer.finish(true);
+  }
+  AnyFilter::convert(dump, copy);
+  AnyFilter::convert(copy, filter);
+  for (const std::string& path : {dump, copy, filter}) {
+    SCOPED_TRACE(path);
+    EXPECT_GE(std::filesystem::file_size(path), kBytes);
+    struct stat there {};
+    ASSERT_EQ(::stat(path.c_str(), &there), 0);
+    EXPECT_LE(static_cast<std::uint64_t>(there.st_blocks) * 512, kBytes / 16);
+    EXPECT_TRUE(AnyFilter::verify(path).ok());
+  }
+  EXPECT_FALSE(AnyFilter::open(filter).may_contain(key(1)));
 }
 
 TEST(Dump, IsNotBelieved) {

@@ -2,15 +2,17 @@
 // by any way in. They may be forged, or a copy of an empty filter that `cp` made sparse.
 #include "store/disk/holes.hpp"
 
+#include <bloomery/any_filter.hpp>
+
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "format/kinds.hpp"
+#include "store/disk/new_file.hpp"
 #include "store/files.hpp"
 #include "store/kinds.hpp"
-#include "store/disk/new_file.hpp"
 #include "store/scratch.hpp"
 #include "support/effort.hpp"
 
@@ -147,6 +149,10 @@ TEST_P(SparseFile, CostsWhatItHas) {
   });
   expect_cheap("verify", [&] { (void)verify(path_); });
   expect_cheap("salvage", [&] { (void)salvage(path_, scratch_ / "out", true); });
+  expect_cheap("exact statistics", [&] { (void)AnyFilter::open(path_).stats(Precision::exact); });
+  const std::vector<std::string> both{path_, path_};
+  expect_cheap("merge", [&] { (void)AnyFilter::merge(both, scratch_ / "out", true); });
+  expect_cheap("convert", [&] { AnyFilter::convert(path_, scratch_ / "out", {.replace = true}); });
   fs::remove(scratch_ / "out");
   for (const Durability durability : kDurabilities)
     expect_cheap(("write, " + name_of(durability)).c_str(), [&] {
@@ -160,6 +166,11 @@ TEST_P(SparseFile, CostsWhatItHas) {
   const auto file = FilterFile::open(path_);
   for (std::uint64_t key = 0; key < kSparseKeys; ++key) EXPECT_TRUE(file.may_contain(key));
   EXPECT_EQ(verify(path_).detail, "");
+  if (file.kind() != Kind::plain && file.kind() != Kind::counting) return;
+  (void)AnyFilter::merge(both, scratch_ / "out");
+  const auto merged = FilterFile::open(scratch_ / "out");
+  for (std::uint64_t key = 0; key < kSparseKeys; ++key) EXPECT_TRUE(merged.may_contain(key));
+  EXPECT_EQ(verify(scratch_ / "out").detail, "");
 }
 
 TEST(SparseFiles, HaveTheSumsOfTheirZeros) {

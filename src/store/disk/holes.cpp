@@ -50,6 +50,20 @@ Sums Holes::sums_of(std::span<const std::byte> bits) const {
   return sums;
 }
 
+std::vector<File::Range> Holes::data() const {
+  if (none()) return {{0, layout_.bits_bytes}};
+  std::vector<File::Range> ranges;
+  for (std::uint64_t chunk = 0; chunk < layout_.chunks; ++chunk) {
+    if (has(chunk)) continue;
+    const std::uint64_t from = chunk * kChunkBytes, to = from + layout_.chunk_bytes(chunk);
+    if (!ranges.empty() && ranges.back().to == from)
+      ranges.back().to = to;
+    else
+      ranges.push_back({from, to});
+  }
+  return ranges;
+}
+
 void Holes::fill(File* file, std::uint64_t chunk) {
   if (holes_.empty()) return;
   if (file != nullptr && needs_room_[chunk]) {

@@ -30,6 +30,8 @@ class Holes {
   // file.
   [[nodiscard]] Sums sums_of(std::span<const std::byte> bits) const;
 
+  // The bytes of the bits that are not in holes, as ranges from the first byte of the bits on.
+  [[nodiscard]] std::vector<File::Range> data() const;
   // The most bytes of the file that are read.
   [[nodiscard]] std::uint64_t data_bytes() const noexcept {
     return std::min(layout_.bits_bytes, (layout_.chunks - left_) * kChunkBytes);

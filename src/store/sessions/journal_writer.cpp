@@ -1,9 +1,9 @@
 // Durability `sync`: a key is acknowledged when the journal that has it is on the device. For more keys than there
 // are blocks no journal is written: they are acknowledged when the bits are on the device.
 #include "format/journal.hpp"
-#include "store/sessions/bits_writer.hpp"
 #include "store/journal/block_changes.hpp"
 #include "store/journal/journal_file.hpp"
+#include "store/sessions/bits_writer.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -28,7 +28,6 @@ class MappedWriter final : public BitsWriter {
     contents_->merge(other);
     save();
   }
-  // The keys are counted when all pieces are there.
   void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) override {
     if (!is_rebuilding()) return BitsWriter::merge_bytes(at, bytes);
     require_writable();
@@ -37,17 +36,15 @@ class MappedWriter final : public BitsWriter {
          ++chunk)
       touch(chunk);
     if (!dirty()) enter(State::mapped);
-    std::byte* mine = bits().data() + at;
-    for (std::size_t i = 0; i < bytes.size(); ++i) mine[i] |= bytes[i];
-    in_pieces_ = true;
+    contents_->merge_bytes(at, bytes);
+    has_pieces_ = true;
   }
 
  private:
   void save() override {
     require_writable();
     if (!dirty()) return;
-    if (std::exchange(in_pieces_, false))
-      contents_->set_inserted(std::max(contents_->inserted(), contents_->estimated_count()));
+    count_pieces(!holes_.none());
     sum_touched();
     make_clean();
   }
@@ -65,8 +62,6 @@ class MappedWriter final : public BitsWriter {
     }
     if (!dirty()) enter(State::mapped);
   }
-
-  bool in_pieces_ = false;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 // journal: sync and close replace the file. The end of a load also replaces the file if the load has filled the
 // journal: operations after a full journal are not journaled.
 #include "format/kinds.hpp"
+#include "store/disk/holes.hpp"
 #include "store/journal/operation_journal.hpp"
 #include "store/sessions/session.hpp"
 
@@ -111,6 +112,13 @@ class OperationWriter final : public Writer {
     }
   }
 
+  void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) override {
+    if (!is_rebuilding()) return Writer::merge_bytes(at, bytes);
+    require_writable();
+    contents_->merge_bytes(at, bytes);
+    has_pieces_ = changed_ = true;
+  }
+
   [[nodiscard]] Contents& contents() noexcept override { return *contents_; }
 
  private:
@@ -126,7 +134,9 @@ class OperationWriter final : public Writer {
     if (is_rebuilding()) {
       opened_.header.batch = closed_batch();
       if (auto next = contents_->complete()) contents_ = std::move(next);
-      write_snapshot(opened_.file, opened_.header, *contents_);
+      const bool is_sparse = !Holes(opened_.file, opened_.header).none();
+      count_pieces(is_sparse);
+      write_snapshot(opened_.file, opened_.header, *contents_, is_sparse);
       opened_.file.sync();
     } else {
       replace_snapshot(opened_, *contents_, closed_batch(), {});

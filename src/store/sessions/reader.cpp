@@ -12,12 +12,14 @@ struct Reading {
   bool replayed;  // the contents are in memory, with the journal's operations; else they are mapped
   JournalPosition position;  // the end of the replayed part of a snapshot's journal
   std::unique_ptr<Contents> contents;
+  std::vector<File::Range> data;  // of contents in memory: what may not be zeros
 
   explicit Reading(Opened found) : opened(std::move(found)), replayed(needs_replay(opened)) {
     if (is_lost(opened.header, opened.file.os()))
       throw unclean_error(opened.header, opened.file.path());
     Holes holes(opened.file, opened.header);
     contents = replayed ? replayed_contents(opened, position, holes) : map_contents(opened);
+    if (replayed && is_stored_in_place(opened.header.plan)) data = holes.data();
   }
 };
 
@@ -48,6 +50,11 @@ class Reader final : public Session {
   void advance(std::uint64_t) override { refuse(); }
   void set_back(std::uint64_t) override { refuse(); }
   void merge(const Contents&) override { refuse(); }
+  [[nodiscard]] std::vector<File::Range> data() const override {
+    const Opened& opened = now_.opened;
+    if (!now_.replayed && opened.file.is_open()) return Holes(opened.file, opened.header).data();
+    return now_.data.empty() ? Session::data() : now_.data;
+  }
   void sync() override {}
   void close() override { now_.opened.file.close(); }
 

@@ -1,6 +1,9 @@
 // Chooses the writer of a file; the common part of all writers.
 #include "store/sessions/session.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "store/journal/recover.hpp"
 
 namespace bloomery::detail {
@@ -22,6 +25,8 @@ void Session::merge_bytes(std::uint64_t, std::span<const std::byte>) {
   throw Error(ErrorCode::invalid_argument,
               opened().file.path() + ": is not being rebuilt, and takes no part of a filter");
 }
+
+std::vector<File::Range> Session::data() const { return {{0, payload_bytes(opened().header)}}; }
 
 std::unique_ptr<Session> write_file(Opened opened, Durability durability) {
   if (is_lost(opened.header, opened.file.os()))
@@ -62,6 +67,13 @@ void Writer::close() {
     throw;
   }
   let_go();
+}
+
+void Writer::count_pieces(bool is_sparse) {
+  if (!std::exchange(has_pieces_, false)) return;
+  const Stats stats = contents().stats(is_sparse ? Precision::sampled : Precision::exact);
+  const std::uint64_t estimate = count_of(stats.estimated_items);
+  contents().set_inserted(std::max(contents().inserted(), estimate));
 }
 
 void Writer::drop() {

@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bloomery::detail {
 
@@ -50,6 +51,8 @@ class Session {
   virtual void merge(const Contents& other) = 0;
   // By default Error{invalid_argument}: no reader may see a part of a filter.
   virtual void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes);
+  // The bytes of the bits that may not be zeros, as ranges. By default all.
+  [[nodiscard]] virtual std::vector<File::Range> data() const;
 
   virtual void sync() = 0;
   virtual void close() = 0;
@@ -98,6 +101,8 @@ class Writer : public Session {
   }
   // No other process can see the file yet.
   [[nodiscard]] bool is_rebuilding() const noexcept { return fresh_ != nullptr; }
+  // Counts the keys of all pieces that merge_bytes() took: in a sparse file by a sample.
+  void count_pieces(bool is_sparse);
   // Makes every operation so far survive a power loss.
   virtual void save() = 0;
   // Does the same, and makes the file clean.
@@ -113,6 +118,7 @@ class Writer : public Session {
 
  protected:
   Opened opened_;
+  bool has_pieces_ = false;  // whose keys are not counted yet
 
  private:
   std::unique_ptr<NewFile> fresh_;

@@ -280,7 +280,7 @@ class AnyFilter {
   // As in FilterFile, for files. Error{wrong_kind}: the place does not record what was done before.
   std::uint64_t begin_batch(std::string_view name);
 
-  // `exact` reads all of the bits. On a server, and of a file most of which is holes, the statistics always come
+  // `exact` reads all of the bits. On a server, and in a sparse file that is mostly holes, the statistics always come
   // from a sample; Stats::sampled says so.
   [[nodiscard]] FilterStats stats(Precision precision = Precision::sampled);
   // Checks this filter as the static verify does.

@@ -51,12 +51,6 @@ PHP_MSHUTDOWN_FUNCTION(bloomery_attached) {
   return SUCCESS;
 }
 
-void bloomery_let_go(bloomery_attached *attached) {
-  if (--attached->users != 0) return;
-  bloomery_free(attached->filter);
-  pefree(attached, true);
-}
-
 uint32_t bloomery_count_attached(void) { return zend_hash_num_elements(&ATTACHED); }
 
 /* False: the file does not exist, or its state cannot be read. */

@@ -1,28 +1,11 @@
-/* The extension: its classes, its exceptions, what phpinfo() says. */
+/* The extension: what it registers, and what phpinfo() says. */
 #include "php_bloomery.h"
 
 #include <ext/spl/spl_exceptions.h>
 #include <ext/standard/info.h>
-#include <stdarg.h>
-#include <zend_exceptions.h>
 #include <zend_interfaces.h>
 
 #include "bloomery_arginfo.h"
-
-zend_class_entry *bloomery_exception, *bloomery_plain, *bloomery_counting, *bloomery_scalable, *bloomery_window;
-
-void bloomery_throw(const bloomery_error *error) {
-  if (!EG(exception)) zend_throw_exception(bloomery_exception, error->text, error->code);
-}
-
-ZEND_COLD void bloomery_refuse(int code, const char *format, ...) {
-  va_list list;
-  va_start(list, format);
-  zend_string *text = zend_vstrpprintf(0, format, list);
-  va_end(list);
-  zend_throw_exception(bloomery_exception, ZSTR_VAL(text), code);
-  zend_string_release(text);
-}
 
 static PHP_MINIT_FUNCTION(bloomery) {
   bloomery_exception = register_class_Bloomery_Exception(spl_ce_RuntimeException);

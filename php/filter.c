@@ -19,6 +19,12 @@ zend_object *bloomery_create_object(zend_class_entry *type) {
   return &self->std;
 }
 
+void bloomery_let_go(bloomery_attached *attached) {
+  if (--attached->users != 0) return;
+  bloomery_free(attached->filter);
+  pefree(attached, true);
+}
+
 static void let_go(bloomery_object *self) {
   if (self->attached)
     bloomery_let_go(self->attached);

@@ -10,10 +10,10 @@
 extern zend_module_entry bloomery_module_entry;
 #define phpext_bloomery_ptr &bloomery_module_entry
 
+/* ---- classes and exceptions (errors.c) -------------------------------------------------------------------- */
+
 extern zend_class_entry *bloomery_exception, *bloomery_plain, *bloomery_counting, *bloomery_scalable,
     *bloomery_window;
-
-/* ---- exceptions (bloomery.c) ------------------------------------------------------------------------------ */
 
 void bloomery_throw(const bloomery_error *error);
 ZEND_COLD void bloomery_refuse(int code, const char *format, ...) ZEND_ATTRIBUTE_FORMAT(printf, 2, 3);
@@ -50,6 +50,14 @@ typedef struct {
 } bloomery_nature;
 /* False and an exception. */
 bool bloomery_nature_of(bloomery_filter *filter, bloomery_nature *nature);
+
+/* A filter that stays in the process. The last user who lets it go frees it. */
+struct bloomery_attached {
+  bloomery_filter *filter;
+  bloomery_nature nature;
+  uint32_t users; /* objects, and one for the table */
+};
+void bloomery_let_go(bloomery_attached *attached);
 
 /* The class of a kind, and the class of a kind that a given class is or derives from. */
 zend_class_entry *bloomery_class_of(uint32_t kind);
@@ -89,13 +97,6 @@ bool bloomery_take_fpr(bloomery_request *request, double fpr);
 
 /* ---- filters that stay (attached.c) ------------------------------------------------------------------------------ */
 
-struct bloomery_attached {
-  bloomery_filter *filter;
-  bloomery_nature nature;
-  uint32_t users; /* objects, and one for the table */
-};
-
-void bloomery_let_go(bloomery_attached *attached);
 uint32_t bloomery_count_attached(void);
 
 PHP_MINIT_FUNCTION(bloomery_attached);

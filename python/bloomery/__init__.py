@@ -23,12 +23,11 @@ away.
 from __future__ import annotations
 
 import math
-import operator
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
-from . import _bloomery
+from . import _bloomery, _request
 from ._bloomery import Error, Filter
 
 if TYPE_CHECKING:
@@ -38,68 +37,13 @@ __version__: str = _bloomery.__version__
 __all__ = ["BloomFilter", "CountingFilter", "ScalableFilter", "WindowFilter", "FrozenFilter", "Filter", "Error", "Plan",
            "Stats", "open", "from_bytes", "plan", "predicted_fpr"]
 
-_KINDS = {"plain": 1, "counting": 2, "scalable": 3, "window": 4, "frozen": 5}
-_LAYOUTS = {"blocked": 1, "blocked2": 2, "standard": 3}
-_HASHES = {"xxh3": 1, "siphash": 2}
-_DURABILITIES = {"sync": 1, "process": 2, "none": 3}
-_UNITS = {"insertions": 1, "seconds": 2}
-_RANDOM_SEED, _REPLACE, _ROTATING, _SHARED = 1, 2, 4, 8
 _Made = TypeVar("_Made", bound=Filter)
 _COMPARED = (slice(12, 13), slice(16, 32), slice(8192, None))  # of an encoded filter: hash, seed, bits (docs/format.md)
 
 
-def _number(name: str, table: dict[str, int], word: str | None) -> int:
-    if word is None:
-        return 0
-    if not isinstance(word, str) or word not in table:
-        raise ValueError(f"{name} is one of {', '.join(table)}, and not {word!r}")
-    return table[word]
-
-
-def _name(table: dict[str, int], number: int) -> str | None:
-    return next((name for name, value in table.items() if value == number), None)
-
-
-def _integer(name: str, value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} is an integer, as 1_000_000, and not {value!r}") from None
-
-
-def _whole(name: str, value: int | None, most: int = 2**64 - 1) -> int:
-    if value is None:
-        return 0
-    if not 0 < (whole := _integer(name, value)) <= most:
-        raise ValueError(f"{name} is from 1 to {most}, and not {whole}")
-    return whole
-
-
-def _spec(kind: str | None = None, capacity: int | None = None, fpr: float | None = None, bits: int | None = None,
-          hashes: int | None = None, layout: str | None = None, counter_bits: int | None = None,
-          growth: int | None = None, window: int | None = None, window_unit: str | None = None,
-          slices: int | None = None, delta: int | None = None) -> tuple[Any, ...]:
-    if fpr == 0:
-        raise ValueError("a false-positive rate of 0 is impossible; give one from 1e-15 to 0.5")
-    small = 2**32 - 1
-    return (_number("kind", _KINDS, kind), _whole("capacity", capacity), 0.0 if fpr is None else fpr,
-            _whole("bits", bits), _whole("hashes", hashes, small), _number("layout", _LAYOUTS, layout),
-            _whole("counter_bits", counter_bits, small), _whole("growth", growth, small), _whole("window", window),
-            _number("window_unit", _UNITS, window_unit), _whole("slices", slices, small),
-            _whole("delta", delta))
-
-
-def _seed(seed: int | None, hash: str | None) -> bytes | None:
-    if seed is None:
-        return None
-    size = 16 if hash == "siphash" else 8
-    if not 0 <= (whole := _integer("seed", seed)) < 2 ** (8 * size):
-        raise ValueError(f"a seed has {8 * size} bits; {whole} has not")
-    return whole.to_bytes(size, "little")
-
-
 def _in_memory(cls: type[_Made], spec: tuple[Any, ...], hash: str | None, seed: int | None) -> _Made:
-    made: _Made = _bloomery.make(cls, "new", "", 0, spec, 0, _number("hash", _HASHES, hash), 0, _seed(seed, hash))
+    family = _request.number_of("hash", _request.HASHES, hash)
+    made: _Made = _bloomery.make(cls, "new", "", 0, spec, 0, family, 0, _request.seed_bytes(seed, hash))
     return _ready(made)
 
 
@@ -107,7 +51,7 @@ os.register_at_fork(after_in_child=_bloomery.forked)
 
 
 def _ready(made: _Made, clock: bool = True) -> _Made:
-    if clock and made._stats()["window_unit"] == _UNITS["seconds"]:
+    if clock and made._stats()["window_unit"] == _request.UNITS["seconds"]:
         made._by_clock()
     return made
 
@@ -131,14 +75,14 @@ def plan(capacity: int | None = None, fpr: float | None = None, **more: Any) -> 
     >>> plan(1_000_000, 0.01).bits_per_key < 10
     True
     """
-    made = _bloomery.solve(_spec(capacity=capacity, fpr=fpr, **more))
-    return Plan(_name(_KINDS, made["kind"]) or "", made["capacity"], made["fpr"], made["bytes"], made["hashes"],
-                _name(_LAYOUTS, made["layout"]), made["bits_per_key"])
+    made = _bloomery.solve(_request.spec_of(capacity=capacity, fpr=fpr, **more))
+    return Plan(_request.word_of(_request.KINDS, made["kind"]) or "", made["capacity"], made["fpr"], made["bytes"],
+                made["hashes"], _request.word_of(_request.LAYOUTS, made["layout"]), made["bits_per_key"])
 
 
 def predicted_fpr(keys: float, capacity: int | None = None, fpr: float | None = None, **more: Any) -> float:
     """The false-positive rate of the filter of this plan with `keys` distinct keys in it."""
-    return _bloomery.predict(_spec(capacity=capacity, fpr=fpr, **more), keys)
+    return _bloomery.predict(_request.spec_of(capacity=capacity, fpr=fpr, **more), keys)
 
 
 @dataclass(frozen=True)
@@ -183,9 +127,9 @@ class _Common(Filter):
     def stats(self, exact: bool = False) -> Stats:
         """Count the bits that are set: a sample of at most 4 MiB, or with exact all of them."""
         told = self._stats(exact)
-        told["kind"] = _name(_KINDS, told["kind"])
-        told["layout"] = _name(_LAYOUTS, told["layout"])
-        told["window_unit"] = _name(_UNITS, told["window_unit"])
+        told["kind"] = _request.word_of(_request.KINDS, told["kind"])
+        told["layout"] = _request.word_of(_request.LAYOUTS, told["layout"])
+        told["window_unit"] = _request.word_of(_request.UNITS, told["window_unit"])
         return Stats(**told)
 
     def __len__(self) -> int:
@@ -286,7 +230,7 @@ class BloomFilter(_Mergeable):
     def __new__(cls, capacity: int | None = None, fpr: float | None = None, *, bits: int | None = None,
                 hashes: int | None = None, layout: str | None = None, hash: str | None = None,
                 seed: int | None = None) -> BloomFilter:
-        return _in_memory(cls, _spec("plain", capacity, fpr, bits, hashes, layout), hash, seed)
+        return _in_memory(cls, _request.spec_of("plain", capacity, fpr, bits, hashes, layout), hash, seed)
 
     def __iand__(self: _Made, other: Filter) -> _Made:
         self._intersect(other)
@@ -315,7 +259,8 @@ class CountingFilter(_Mergeable):
     def __new__(cls, capacity: int | None = None, fpr: float | None = None, *, counter_bits: int | None = None,
                 bits: int | None = None, hashes: int | None = None, hash: str | None = None,
                 seed: int | None = None) -> CountingFilter:
-        return _in_memory(cls, _spec("counting", capacity, fpr, bits, hashes, counter_bits=counter_bits), hash, seed)
+        spec = _request.spec_of("counting", capacity, fpr, bits, hashes, counter_bits=counter_bits)
+        return _in_memory(cls, spec, hash, seed)
 
     def remove(self, key: Key) -> bool:
         """Remove a key once. False: it was certainly not there. TypeError: it is no key."""
@@ -335,7 +280,7 @@ class ScalableFilter(_Common):
 
     def __new__(cls, capacity: int, fpr: float, *, growth: int | None = None, layout: str | None = None,
                 hash: str | None = None, seed: int | None = None) -> ScalableFilter:
-        return _in_memory(cls, _spec("scalable", capacity, fpr, layout=layout, growth=growth), hash, seed)
+        return _in_memory(cls, _request.spec_of("scalable", capacity, fpr, layout=layout, growth=growth), hash, seed)
 
 
 @final
@@ -351,12 +296,12 @@ class WindowFilter(_Common):
     def __new__(cls, window: int, capacity: int | None = None, fpr: float | None = None, *, unit: str = "seconds",
                 slices: int | None = None, layout: str | None = None, hash: str | None = None,
                 seed: int | None = None) -> WindowFilter:
-        return _in_memory(cls, _spec("window", capacity, fpr, layout=layout, window=window, window_unit=unit,
+        return _in_memory(cls, _request.spec_of("window", capacity, fpr, layout=layout, window=window, window_unit=unit,
                                      slices=slices), hash, seed)
 
     def advance(self, now: int) -> None:
         """Set the time, instead of the clock: keys older than the window are forgotten."""
-        self._advance(_whole("now", now))
+        self._advance(_request.whole_number("now", now))
 
 
 @final
@@ -379,7 +324,7 @@ class FrozenFilter(_Common):
 
     def __new__(cls, keys: Keys, fpr: float, *, delta: int | None = None, hash: str | None = None,
                 seed: int | None = None) -> FrozenFilter:
-        made = _in_memory(cls, _spec("frozen", fpr=fpr, delta=delta), hash, seed)
+        made = _in_memory(cls, _request.spec_of("frozen", fpr=fpr, delta=delta), hash, seed)
         made.insert_many(keys)
         made.sync()
         return made
@@ -413,12 +358,13 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
     how = {"r": "open", "w": "open", "a": "open_or_create", "x": "create", "n": "create"}.get(mode)
     if how is None:
         raise ValueError(f"mode is one of r, w, a, x and n, and not {mode!r}")
-    flags = (_RANDOM_SEED if random_seed else 0) | (_ROTATING if rotating else 0) | (_REPLACE if mode == "n" else 0)
-    flags |= _SHARED if shared else 0
-    spec = _spec(capacity=capacity, fpr=fpr, **more)
+    flags = (_request.RANDOM_SEED if random_seed else 0) | (_request.ROTATING if rotating else 0)
+    flags |= (_request.REPLACE if mode == "n" else 0) | (_request.SHARED if shared else 0)
+    spec = _request.spec_of(capacity=capacity, fpr=fpr, **more)
     return _ready(_bloomery.make(_BY_KIND, how, os.fspath(location), 1 if mode == "r" else 2, spec, flags,
-                                 _number("hash", _HASHES, hash), _number("durability", _DURABILITIES, durability),
-                                 _seed(seed, hash)), clock)
+                                 _request.number_of("hash", _request.HASHES, hash),
+                                 _request.number_of("durability", _request.DURABILITIES, durability),
+                                 _request.seed_bytes(seed, hash)), clock)
 
 
 def from_bytes(data: Any, clock: bool = True) -> Any:

@@ -114,8 +114,30 @@ TEST_F(Rebuild, TakesAFilterInPieces) {
   EXPECT_NEAR(static_cast<double>(there.inserted()), 2'000, 100);
   EXPECT_EQ(code_of([&] { there.merge_bytes(0, one.bytes()); }), ErrorCode::invalid_argument);
   there.close();
-  auto counts = FilterFile::rebuild(path_, CountingPlan{plan_of(counting_layout(4))});
-  EXPECT_EQ(code_of([&] { counts.merge_bytes(0, one.bytes()); }), ErrorCode::wrong_kind);
+  auto grows = FilterFile::rebuild(path_, scalable_plan(1'000, 0.01));
+  EXPECT_EQ(code_of([&] { grows.merge_bytes(0, {}); }), ErrorCode::wrong_kind);
+}
+
+TEST_F(Rebuild, TakesACountingFilterInPieces) {
+  for (const unsigned bits : {4U, 8U}) {
+    const Plan large = plan_of(counting_layout(bits), 512 * 3000);
+    CountingFilter one(large), other(large);
+    // Some counters of the sum are saturated.
+    for (std::uint64_t key = 0; key < 1'000; ++key)
+      for (std::uint64_t times = 0; times <= key % 9; ++times) one.insert(key), other.insert(key);
+    auto file = FilterFile::rebuild(path_, CountingPlan{large});
+    for (const CountingFilter* filter : {&one, &other})
+      for (std::size_t at = 0; at < filter->bytes().size(); at += 50'001)
+        file.merge_bytes(at, filter->bytes().subspan(
+                                 at, std::min<std::size_t>(50'001, filter->bytes().size() - at)));
+    EXPECT_EQ(code_of([&] { file.merge_bytes(1, one.bytes()); }), ErrorCode::invalid_argument);
+    file.close();
+    EXPECT_TRUE(verify(path_).ok());
+    one.merge(other);
+    const auto there = FilterFile::open(path_);
+    EXPECT_TRUE(std::ranges::equal(there.counting().bytes(), one.bytes()));
+    EXPECT_NEAR(static_cast<double>(there.inserted()), 1'000, 50);
+  }
 }
 
 TEST_F(Rebuild, KeepsOtherWritersOut) {

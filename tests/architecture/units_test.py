@@ -52,12 +52,12 @@ class Laws(unittest.TestCase):
 
     def test_a_circle_of_folders(self):
         self.add("src/redis/wire/planted.hpp", "<redis/shards/shard_plan.hpp>")
-        self.assertEqual(self.found(), ["these folders include each other: src/redis/shards, src/redis/wire"])
+        self.assertEqual(self.found(), ["these folders include each other: src/redis/cluster, src/redis/shards, src/redis/wire"])
 
     def test_a_tower(self):
-        for floor in range(8):
+        for floor in range(6):
             self.add(f"web/wasm/planted_{floor}.hpp", f'"planted_{floor - 1}.hpp"' if floor else "<vector>")
-        self.assertEqual(self.found(), ["web/wasm/planted_7.hpp stands on 7 floors of web/wasm; give the folder rooms"])
+        self.assertEqual(self.found(), ["web/wasm/planted_5.hpp stands on 5 floors of web/wasm; give the folder rooms"])
 
     def test_an_include_against_the_order(self):
         self.add("src/filter/planted.cpp", "<store/files.hpp>")

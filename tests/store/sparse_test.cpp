@@ -173,6 +173,25 @@ TEST_P(SparseFile, CostsWhatItHas) {
   EXPECT_EQ(verify(scratch_ / "out").detail, "");
 }
 
+// The bits that a reader's file has lost are not taken for zeros: whoever reads them is stopped.
+TEST(SparseFiles, AFileThatIsCutHasNoHoleThere) {
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  const Plan plan{Layout::blocked, 512 * 5'000, 6, 10'000, 0.01};
+  FilterFile::create(path, plan).close();
+  const auto file = FilterFile::open(path);
+  const auto ranges = [&] {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
+    for (const auto [from, to] : detail::Files::data(file)) all.emplace_back(from, to);
+    return all;
+  };
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> everything{{0, plan.bytes()}};
+  fs::resize_file(path, fs::file_size(path) / 2);
+  EXPECT_EQ(ranges(), everything);
+  fs::resize_file(path, 0);
+  EXPECT_EQ(ranges(), everything);
+}
+
 TEST(SparseFiles, HaveTheSumsOfTheirZeros) {
   const Plan plan{Layout::blocked, 512 * 5'000, 6, 10'000,
                   0.01};  // five chunks, the last one short

@@ -51,9 +51,15 @@ class Reader final : public Session {
   void set_back(std::uint64_t) override { refuse(); }
   void merge(const Contents&) override { refuse(); }
   [[nodiscard]] std::vector<File::Range> data() const override {
-    const Opened& opened = now_.opened;
-    if (!now_.replayed && opened.file.is_open()) return Holes(opened.file, opened.header).data();
-    return now_.data.empty() ? Session::data() : now_.data;
+    if (now_.replayed) return now_.data.empty() ? Session::data() : now_.data;
+    const File& file = now_.opened.file;
+    if (!file.is_open()) return Session::data();
+    // What is cut off is no hole. A file that changes meanwhile is read as it is.
+    const Os::Stat before = file.stat();
+    std::vector<File::Range> found = Holes(file, now_.opened.header).data();
+    const Os::Stat after = file.stat();
+    const bool is_whole = after.size >= layout_of(now_.opened.header).clean_bytes;
+    return is_whole && after.modified == before.modified ? found : Session::data();
   }
   void sync() override {}
   void close() override { now_.opened.file.close(); }

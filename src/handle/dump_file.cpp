@@ -84,8 +84,10 @@ ModuleChunk DumpReader::next() {
 
 WholeFile::WholeFile(const std::string& path, const std::string& source) : path_(path) {
   Os& os = real_os();
-  const std::vector<Os::Stat> inputs = rights_of(os, std::array{source, path});
-  const Os::Open how = inputs.empty() ? Os::Open::create : Os::Open::create_private;
+  const std::vector<Os::Stat> inputs = rights_of(os, {&source, 1});
+  const std::vector<Os::Stat> replaced = rights_of(os, {&path, 1});
+  const bool is_free = inputs.empty() && replaced.empty();
+  const Os::Open how = is_free ? Os::Open::create : Os::Open::create_private;
   constexpr int kTries = 100;
   for (int i = 1; !file_.is_open(); ++i) {
     const Os::Id id = random_id(os, path);
@@ -98,9 +100,9 @@ WholeFile::WholeFile(const std::string& path, const std::string& source) : path_
     file_ = File(os, path, fd);
     scratch_ = std::move(name);
   }
-  if (inputs.empty()) return;
+  if (is_free) return;
   try {
-    take_rights(file_, nullptr, inputs);
+    take_rights(file_, replaced.empty() ? nullptr : replaced.data(), inputs);
   } catch (...) {
     (void)os.unlink(scratch_.c_str());
     throw;

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "handle/dump_file.hpp"
 #include "store/scratch.hpp"
+#include "support/dumps.hpp"
 #include "support/expect_error.hpp"
 
 namespace bloomery::test {
@@ -30,22 +30,6 @@ std::vector<std::string> keys() {
   return all;
 }
 
-// As a module sends it: a header, and the bits in chunks of a few bytes.
-void write_dump(const std::string& path, const std::string& header,
-                std::span<const std::span<const std::byte>> pieces) {
-  detail::DumpWriter writer(path, path);
-  writer.put({1, header});
-  std::uint64_t at = 0;
-  for (std::span<const std::byte> left : pieces)
-    while (!left.empty()) {
-      const auto part = left.first(std::min<std::size_t>(left.size(), 100));
-      left = left.subspan(part.size());
-      at += part.size();
-      writer.put({1 + at, std::string(reinterpret_cast<const char*>(part.data()), part.size())});
-    }
-  writer.finish(true);
-}
-
 Plan plan_of(Layout layout) {
   return std::get<Plan>(plan(FilterSpec{.capacity = kKeys, .fpr = 0.01, .layout = layout}));
 }
@@ -53,8 +37,7 @@ Plan plan_of(Layout layout) {
 void dump_plain(const std::string& path, Layout layout, const Hasher& hasher) {
   Filter filter(plan_of(layout), hasher);
   filter.insert_many(keys());
-  const std::span<const std::byte> bits = filter.bytes();
-  write_dump(path, module_header(filter.plan(), hasher, kKeys), {&bits, 1});
+  write_dump(path, filter, kKeys);
 }
 
 std::string text_of(const std::string& path) {

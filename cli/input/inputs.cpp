@@ -165,18 +165,28 @@ void refuse_output_into(const std::string& filter) {
                 fmt::format("{} is the output as well; write to another file", filter));
 }
 
+namespace {
+
+mode_t rights_of_others(const struct stat& status) {
+  if (!S_ISREG(status.st_mode)) return 0077;
+  const mode_t others = status.st_mode & 0007;
+  // If the groups differ, users of the new file's group count as others for this one.
+  const mode_t group = status.st_mode & 0070 & (status.st_gid == ::getegid() ? 0070 : others << 3);
+  return group | others;
+}
+
+}  // namespace
+
 mode_t rights_of_others(const std::vector<Input>& inputs) {
   mode_t allowed = 0077;
-  for (const Input& input : inputs) {
-    const struct stat status = status_of(input);
-    if (!S_ISREG(status.st_mode)) continue;
-    const mode_t others = status.st_mode & 0007;
-    // If the groups differ, users of the new file's group count as others for the input.
-    const mode_t group =
-        status.st_mode & 0070 & (status.st_gid == ::getegid() ? 0070 : others << 3);
-    allowed &= group | others;
-  }
+  for (const Input& input : inputs) allowed &= rights_of_others(status_of(input));
   return allowed;
+}
+
+mode_t rights_of_others(const std::vector<Input>& inputs, const std::string& filter) {
+  struct stat status {};
+  const bool is_file = ::stat(filter.c_str(), &status) == 0;
+  return rights_of_others(inputs) & (is_file ? rights_of_others(status) : 0077);
 }
 
 void narrow_new_files(const std::vector<Input>& inputs) {

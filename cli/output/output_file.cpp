@@ -63,6 +63,8 @@ OutputFile::OutputFile(const std::optional<std::string>& path, Way way, mode_t o
     const int flags = O_WRONLY | O_CLOEXEC | (exists ? 0 : O_CREAT);
     const FileDescriptor file(::open(path_.c_str(), flags, 0666 & most));
     if (file.get() < 0) refuse(path_);
+    const bool too_open = exists && S_ISREG(there.st_mode) && (there.st_mode & 0077 & ~most) != 0;
+    if (too_open && ::fchmod(file.get(), there.st_mode & most) != 0) refuse(path_);
     become_output(file, path_);
     empties_ = !exists || S_ISREG(there.st_mode);
     return;

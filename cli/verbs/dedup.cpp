@@ -79,7 +79,7 @@ int run_dedup(const Options& options) {
   // A crash must not remove the output of a line that the filter remembers.
   OutputFile output(options.out,
                     options.filter ? OutputFile::Way::in_place : OutputFile::Way::whole,
-                    rights_of_others(inputs));
+                    rights_of_others(inputs, options.filter.value_or("")));
   if (!options.count) refuse_own_output(inputs);
   if (options.filter) {
     refuse_output_into(*options.filter);

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/dumps.hpp"
 #include "support/effort.hpp"
 
 namespace bloomery {
@@ -28,7 +29,7 @@ struct RightsCase {
   Arguments words;  // @name is a file of the test's directory
   std::vector<std::string> inputs;
   std::string output;
-  bool lines = false;  // of inputs that are lines only group and others count
+  bool lines = false;  // the output is made of lines: only the rights of group and others count
 };
 void PrintTo(const RightsCase& what, std::ostream* out) { *out << what.name; }
 
@@ -47,12 +48,28 @@ const std::vector<RightsCase>& cases() {
        {"convert", "--scheme", "php-crc32-mt", "--bits", "8K", "-n", "100", "@bits", "@out"},
        {"bits"},
        "out"},
+      {"convert_to_dump", {"convert", "@dump", "@out"}, {"dump"}, "out"},
+      {"convert_over_dump", {"convert", "--force", "@dump", "@dump2"}, {"dump", "dump2"}, "dump2"},
+      {"convert_from_dump", {"convert", "@dump", "@out.bloom"}, {"dump"}, "out.bloom"},
       {"salvage", {"salvage", "@one", "@out"}, {"one"}, "out"},
       {"salvage_counting", {"salvage", "@counting", "@out"}, {"counting"}, "out"},
+      {"salvage_scalable", {"salvage", "@scalable", "@out"}, {"scalable"}, "out"},
+      {"salvage_window", {"salvage", "@window", "@out"}, {"window"}, "out"},
+      {"salvage_frozen", {"salvage", "@frozen", "@out"}, {"frozen"}, "out"},
       {"salvage_over", {"salvage", "--force", "@one", "@old"}, {"one", "old"}, "old"},
       {"salvage_itself", {"salvage", "--force", "@one", "@one"}, {"one"}, "one"},
       {"create_over", {"create", "--force", "@old", "-n", "1K", "-p", "1%"}, {"old"}, "old"},
+      {"create_frozen",
+       {"create", "--kind", "frozen", "-p", "1%", "@out", "@lines", "@lines2"},
+       {"lines", "lines2"},
+       "out",
+       true},
+      {"create_frozen_over",
+       {"create", "--force", "--kind", "frozen", "-p", "1%", "@old", "@lines"},
+       {"old"},
+       "old"},
       {"rebuild", {"rebuild", "@one", "@lines"}, {"one"}, "one"},
+      {"rebuild_frozen", {"rebuild", "@frozen", "@lines"}, {"frozen"}, "frozen"},
       {"rebuild_kind", {"rebuild", "--kind", "scalable", "@one", "@lines"}, {"one"}, "one"},
       {"rebuild_new",
        {"rebuild", "@out", "-n", "1K", "-p", "1%", "@lines"},
@@ -63,6 +80,36 @@ const std::vector<RightsCase>& cases() {
        {"dedup", "--filter", "@out", "-n", "1K", "@lines", "@lines2"},
        {"lines", "lines2"},
        "out",
+       true},
+      {"dedup_output",
+       {"dedup", "-o", "@out", "@lines", "@lines2"},
+       {"lines", "lines2"},
+       "out",
+       true},
+      {"dedup_output_over",
+       {"dedup", "-o", "@printed", "@lines"},
+       {"lines", "printed"},
+       "printed",
+       true},
+      {"dedup_output_beside_a_filter",
+       {"dedup", "--filter", "@one", "-o", "@out", "@lines2"},
+       {"one", "lines2"},
+       "out",
+       true},
+      {"dedup_output_in_place",
+       {"dedup", "--filter", "@one", "-o", "@printed", "@lines2"},
+       {"one", "lines2", "printed"},
+       "printed",
+       true},
+      {"check_output",
+       {"check", "-v", "-o", "@out", "@one", "@lines", "@lines2"},
+       {"one", "lines", "lines2"},
+       "out",
+       true},
+      {"check_output_over",
+       {"check", "-v", "-o", "@printed", "@one", "@lines2"},
+       {"one", "lines2", "printed"},
+       "printed",
        true},
       {"add_none", {"add", "--durability", "none", "@one", "@lines"}, {"one"}, "one"},
       {"add_process",
@@ -100,12 +147,19 @@ class Rights : public test::ToolTest, public testing::WithParamInterface<RightsC
     };
     for (const char* name : {"one", "two", "old"}) made(name, {});
     for (const char* name : {"counting", "counting2"}) made(name, {"--kind", "counting"});
+    made("scalable", {"--kind", "scalable"});
+    made("window", {"--kind", "window", "--window", "1K"});
+    ASSERT_EQ(
+        run({"create", "-q", "--kind", "frozen", "-p", "1%", path("frozen")}, numbers(0, 50)).code,
+        0);
+    for (const char* name : {"dump", "dump2"}) test::write_dump(path(name), Filter(1000, 0.01), 0);
     ASSERT_EQ(
         run({"create", "-q", path("bits"), "--scheme", "php-crc32-mt", "--bits", "8K", "-n", "100"})
             .code,
         0);
     file("lines", numbers(0, 20));
-    file("lines2", numbers(20, 40));
+    file("lines2", numbers(20, 80));
+    file("printed", "precious\n");
     ASSERT_EQ(::mkdir(path("kept").c_str(), 0700), 0);
     for (const auto& entry : std::filesystem::directory_iterator(path("")))
       if (entry.is_regular_file())
@@ -126,7 +180,7 @@ class Rights : public test::ToolTest, public testing::WithParamInterface<RightsC
     }
     if (before_run_) before_run_();
     Arguments words = what.words;
-    words.insert(words.begin() + 1, "-q");
+    if (words[0] != "check") words.insert(words.begin() + 1, "-q");
     for (std::string& word : words)
       if (word.starts_with("@")) word = path(word.substr(1));
     const auto ran = run(words);
@@ -140,7 +194,7 @@ class Rights : public test::ToolTest, public testing::WithParamInterface<RightsC
 
 TEST_P(Rights, AreTheNarrowestOfAllInputs) {
   const RightsCase& what = GetParam();
-  const bool is_new = what.output == "out";
+  const bool is_new = what.output.starts_with("out");
   const std::vector<mode_t> kModes = {0600, 0640, 0604, 0644, 0660, 0666};
   const std::size_t all = what.inputs.size() == 1 ? 6 : what.inputs.size() == 2 ? 36 : 216;
   // No multiple of six, so that every input has every mode.

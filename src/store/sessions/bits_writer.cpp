@@ -49,9 +49,12 @@ void BitsWriter::touch(std::uint64_t chunk) {
   if (touched_[chunk] != 0) return;
   // A hole is not read before it has room, because reading it would allocate memory for it.
   const bool hole = holes_.has(chunk);
-  if ((hole ? holes_.sum(chunk) : chunk_sum(chunk, chunk_of(bits(), chunk))) != sums_[chunk])
+  if ((hole ? holes_.sum(chunk) : chunk_sum(chunk, chunk_of(bits(), chunk))) != sums_[chunk]) {
+    // Bits of another file that was copied over this one look like damage.
+    if (!is_rebuilding()) require_own(opened_);
     throw Error(ErrorCode::corrupt, opened_.file.path() + ": chunk " + std::to_string(chunk) +
                                         " of its bits is damaged; salvage it");
+  }
   holes_.fill(&opened_.file, chunk);
   touched_[chunk] = 1;
   --untouched_;

@@ -49,48 +49,6 @@ TEST_F(Files, AMergeThatFailsLeavesNothing) {
   EXPECT_EQ(files, 3u);  // a, b, text: no OUT, and nothing half made
 }
 
-// Log rotation: the path gets another filter, and another writer, while one still writes.
-TEST_F(Files, AWriterWhoseFilterWasMovedGoesOnInIt) {
-  for (const std::vector<std::string>& kind : {std::vector<std::string>{"--kind", "plain"},
-                                               {"--kind", "counting"},
-                                               {"--kind", "scalable"},
-                                               {"--window", "20K"}})
-    for (const std::string durability : {"none", "process", "sync"}) {
-      SCOPED_TRACE(kind[1] + " " + durability);
-      const std::string filter = path("r"), old = path("old");
-      const auto make = [&] {
-        std::vector<std::string> create{"create", filter, "-n", "10K", "-p", "1%"};
-        create.insert(create.end(), kind.begin(), kind.end());
-        ASSERT_EQ(run(create).code, 0);
-      };
-      make();
-      Running writer({"add", "--durability", durability, filter});
-      writer.write(numbers(0, 1000));
-      writer.wait_until_read();  // the filter is open then; its lock alone does not say so
-      std::filesystem::rename(filter, old);
-      make();
-      ASSERT_EQ(run({"add", filter}, numbers(5000, 6000)).code, 0);
-      writer.write(numbers(2000, 3000));
-      EXPECT_EQ(writer.finish().code, 0);
-      EXPECT_EQ(run({"check", "-c", filter}, numbers(5000, 6000)).out, "1000\n");
-      EXPECT_EQ(run({"check", "-c", old}, numbers(0, 1000) + numbers(2000, 3000)).out, "2000\n");
-      std::filesystem::remove(old);
-      std::filesystem::remove(filter);
-    }
-}
-
-TEST_F(Files, AWriterWhoseFilterWasRemovedSaysSo) {
-  const std::string filter = made("r", "a\n");
-  Running writer({"add", filter});
-  writer.write("c\n");
-  writer.wait_until_read();
-  std::filesystem::remove(filter);
-  writer.write("b\n");
-  const Ran ran = writer.finish();
-  EXPECT_TRUE(is_error(ran, {filter, "was removed or replaced"}));
-  EXPECT_EQ(ran.err.find("lines are added"), std::string::npos) << "they went with the file";
-}
-
 TEST_F(Files, AMergeNeverReplacesWhatAWriterHasOpen) {
   const std::string a = made("a", "a\n"), out = made("out", "");
   Running writer({"add", out});

@@ -39,6 +39,14 @@ bool is_page(const std::string& path) {
          std::string_view(beginning.data(), beginning.size()) == kBeginning;
 }
 
+// Whether a file holds the beginning of the page, or all of it, and nothing else: a run that was killed has left it.
+bool is_left_over(const std::string& path) {
+  std::string bytes(page().size() + 1, '\0');
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const ssize_t count = file.get() < 0 ? -1 : ::read(file.get(), bytes.data(), bytes.size());
+  return count >= 0 && page().starts_with({bytes.data(), static_cast<std::size_t>(count)});
+}
+
 // Writes a file that was not there, whole or not at all.
 void write_new(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
@@ -67,22 +75,24 @@ void write_page(const std::string& path, bool replace) {
         ErrorCode::unavailable,
         "plan: this tool was built without the page; to have it, run ./dev build where node "
         "and npm are installed");
-  if (::access(path.c_str(), F_OK) == 0) {
-    if (!replace)
-      throw Error(ErrorCode::exists,
-                  fmt::format("{} exists; name another file, or replace it with --force", path));
-    if (!is_page(path))
-      throw Error(ErrorCode::exists,
-                  fmt::format("{} exists and is not a page; name another file", path));
-    const std::string fresh = path + ".new";
-    write_new(fresh);
-    if (::rename(fresh.c_str(), path.c_str()) != 0) {
-      const int error = errno;
-      ::unlink(fresh.c_str());
-      throw_system(fmt::format("cannot replace {}", path), error);
-    }
-  } else {
-    write_new(path);
+  const bool exists = ::access(path.c_str(), F_OK) == 0;
+  if (exists && !replace)
+    throw Error(ErrorCode::exists,
+                fmt::format("{} exists; name another file, or replace it with --force", path));
+  if (exists && !is_page(path))
+    throw Error(ErrorCode::exists,
+                fmt::format("{} exists and is not a page; name another file", path));
+  const std::string fresh = path + ".new";
+  if (is_left_over(fresh)) ::unlink(fresh.c_str());
+  write_new(fresh);
+  // A file that has come to the path meanwhile stays, unless the file system cannot tell.
+  int failed =
+      ::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, path.c_str(), exists ? 0 : RENAME_NOREPLACE);
+  if (failed != 0 && errno == EINVAL) failed = ::rename(fresh.c_str(), path.c_str());
+  if (failed != 0) {
+    const int error = errno;
+    ::unlink(fresh.c_str());
+    throw_system(fmt::format("cannot write {}", path), error);
   }
   remark(fmt::format("wrote {}, {}; open it in a browser", path,
                      bytes_text(static_cast<double>(page().size()))));

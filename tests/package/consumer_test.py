@@ -224,9 +224,11 @@ def check_module(prefix):
 def check_hardened(prefix, features):
     """Packing and stripping leave the hardening as it was."""
     tool = prefix / "bin/bloomery" if "tool" in features else None
-    module = prefix / "lib/redis/modules/bloomery.so" if "module" in features else None
-    faults = hardening_test.all_faults("readelf", next(prefix.rglob("libbloomery.a")), tool, module,
-                                       next(prefix.rglob("libbloomery.so")))
+    shared = [next(prefix.rglob("libbloomery.so")), *prefix.rglob("_bloomery.abi3.so"),
+              *prefix.rglob("php/*/bloomery.so")]
+    if "module" in features:
+        shared.append(prefix / "lib/redis/modules/bloomery.so")
+    faults = hardening_test.all_faults("readelf", next(prefix.rglob("libbloomery.a")), tool, shared)
     check(not faults, "\n".join(faults))
 
 

@@ -3,9 +3,10 @@
 read-only once the program runs, no stack that can be executed, code that can be anywhere. Kernels, which
 are fast, have no canaries.
 
-usage: hardening_test.py READELF LIBRARY [--tool FILE] [--module FILE] [--shared FILE]
+usage: hardening_test.py READELF LIBRARY [--tool FILE] [--shared FILE]... [--built FILE]...
 
-LIBRARY is libbloomery.a, and the last file libbloomery.so.0.
+LIBRARY is libbloomery.a; shared files are the module and libbloomery.so.0. The extensions of Python and PHP are
+--built: until they are installed, they find libbloomery.so.0 by a search path.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import re
 import subprocess
 import sys
 
+SEARCH_PATH = "no search path of its own"
 KERNELS = r"(scalar|avx2|avx512|neon)\.cpp\.o"
 
 
@@ -23,6 +25,12 @@ def read(readelf, *arguments):
 def is_checked(symbols):
     """Whether one of the calls of libc that write is checked: __memcpy_chk, __read_chk ..."""
     return re.search(r"UND __\w+_chk\b", symbols) is not None
+
+
+def can_be_checked(symbols):
+    """An extension of PHP formats by PHP's own functions, and copies only to where a compiler cannot know the room or
+    sees that there is enough."""
+    return "UND zend_" not in symbols
 
 
 def has_canaries(symbols):
@@ -44,10 +52,10 @@ def program_faults(readelf, file, is_program):
         "a stack without code": len(stacks) == 1 and "E" not in stacks[0],
         "segments that are written or executed, not both": not any("W" in flags and "E" in flags for _, flags in segments),
         "code without relocations": not any(name == "TEXTREL" for name, _ in said),
-        "no search path of its own": not any(name in ("RPATH", "RUNPATH") for name, _ in said),
+        SEARCH_PATH: not any(name in ("RPATH", "RUNPATH") for name, _ in said),
         "a type of DYN": re.search(r"Type:\s+DYN", headers) is not None,
         "canaries (-fstack-protector-strong)": has_canaries(symbols),
-        "checked calls (_FORTIFY_SOURCE)": is_checked(symbols),
+        "checked calls (_FORTIFY_SOURCE)": is_checked(symbols) or not can_be_checked(symbols),
     }
     if is_program:
         lacks["the flag PIE"] = any(name == "FLAGS_1" and "PIE" in value for name, value in said)
@@ -74,14 +82,13 @@ def library_faults(readelf, file):
     return faults
 
 
-def all_faults(readelf, library, tool=None, module=None, shared=None):
+def all_faults(readelf, library, tool=None, shared=(), built=()):
     faults = library_faults(readelf, library)
     if tool:
         faults += program_faults(readelf, tool, True)
-    if module:
-        faults += program_faults(readelf, module, False)
-    if shared:
-        faults += program_faults(readelf, shared, False)
+    for file in (*shared, *built):
+        faults += [fault for fault in program_faults(readelf, file, False)
+                   if file not in built or not fault.endswith(SEARCH_PATH)]
     return faults
 
 
@@ -90,8 +97,8 @@ def main():
     arguments.add_argument("readelf")
     arguments.add_argument("library")
     arguments.add_argument("--tool")
-    arguments.add_argument("--module")
-    arguments.add_argument("--shared")
+    arguments.add_argument("--shared", action="append", default=[])
+    arguments.add_argument("--built", action="append", default=[])
     faults = all_faults(**vars(arguments.parse_args()))
     print("\n".join(faults) if faults else "all is hardened")
     return 1 if faults else 0

@@ -152,9 +152,11 @@ Ran Running::finish(bool close_first) {
     }
   }
   int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  struct rusage used {};
+  while (::wait4(pid_, &status, 0, &used) < 0 && errno == EINTR) {
   }
   pid_ = -1;
+  ran.most_memory = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
   if (WIFEXITED(status)) ran.code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) ran.signal = WTERMSIG(status);
   return ran;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <sys/types.h>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ using Arguments = std::vector<std::string>;
 struct Ran {
   int code = -1;   // the exit code, or -1 if a signal killed it
   int signal = 0;  // that signal
+  // The most memory that it had. No less than that of the test when it started the tool.
+  std::uint64_t most_memory = 0;
   std::string out;
   std::string err;
 };

@@ -1,0 +1,71 @@
+// One line costs little of a large filter: what it needs of the file is read, and the statistics are sampled.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <ostream>
+#include <string>
+
+#include "support/effort.hpp"
+#include "tool.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::Arguments;
+using test::run;
+
+constexpr std::uint64_t kLarge = std::uint64_t{512} << 20;
+constexpr std::uint64_t kSmall = std::uint64_t{64} << 20;
+
+struct LargeCase {
+  std::string name;
+  Arguments kind;                // words of create
+  std::vector<Arguments> verbs;  // FILE stands for the filter
+};
+void PrintTo(const LargeCase& what, std::ostream* out) { *out << what.name; }
+
+const std::vector<Arguments> kReading = {
+    {"check", "FILE"}, {"check", "-q", "FILE"}, {"info", "FILE"}};
+std::vector<LargeCase> large_cases() {
+  std::vector<LargeCase> all = {
+      {"plain", {"--bits", "512MiB", "-p", "1%"}, kReading},
+      {"plain2", {"--bits", "512MiB", "-p", "1e-6", "--layout", "blocked2"}, kReading},
+      {"standard", {"--bits", "512MiB", "-p", "1%", "--layout", "standard"}, kReading},
+      {"counting", {"--kind", "counting", "-n", "110M", "-p", "1%"}, kReading},
+      {"scalable", {"--kind", "scalable", "-n", "400M", "-p", "1%"}, kReading},
+      {"window", {"--window", "300M", "-p", "1%"}, kReading},
+  };
+  for (std::size_t plain = 0; plain < 3; ++plain)
+    for (const std::string level : {"process", "sync"}) {
+      all[plain].verbs.push_back({"add", "--durability", level, "FILE"});
+      all[plain].verbs.push_back({"dedup", "--durability", level, "--filter", "FILE"});
+    }
+  return all;
+}
+
+class LargeFilter : public test::ToolTest, public testing::WithParamInterface<LargeCase> {};
+INSTANTIATE_TEST_SUITE_P(, LargeFilter, testing::ValuesIn(large_cases()),
+                         [](const auto& param) { return param.param.name; });
+
+TEST_P(LargeFilter, IsNotReadForOneLine) {
+  if (test::kSanitized) GTEST_SKIP() << "a sanitizer has memory of its own";
+  const std::string filter = path("f");
+  Arguments create = {"create", "-q", filter};
+  create.insert(create.end(), GetParam().kind.begin(), GetParam().kind.end());
+  const test::Ran made = run(create);
+  if (made.err.find("No space left") != std::string::npos) GTEST_SKIP() << made.err;
+  ASSERT_EQ(made.code, 0) << made.err;
+  ASSERT_GE(std::filesystem::file_size(filter), kLarge);
+  for (Arguments words : GetParam().verbs) {
+    for (std::string& word : words)
+      if (word == "FILE") word = filter;
+    const bool reads_lines = words[0] != "info";
+    const test::Ran ran = run(words, reads_lines ? "a line\n" : "");
+    EXPECT_LE(ran.code, 1) << ran.err;
+    EXPECT_LE(ran.most_memory, kSmall) << words[0] << " " << words[1];
+  }
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -1,4 +1,4 @@
-// `--batch`: a run that was killed is repeated, and each line counts once.
+// A run that was killed is repeated: with `--batch` each line counts once, and without it no line is missing.
 #include <bloomery/encode.hpp>
 #include <bloomery/filter_file.hpp>
 #include <nlohmann/json.hpp>
@@ -76,6 +76,78 @@ TEST_F(Batch, CountsEachLineOnceHoweverOftenItIsKilled) {
   }
   // A few kills may all come before the first lines are safe.
   EXPECT_TRUE(resumed > 0 || !test::nightly());
+}
+
+// Of kinds to which lines are only added: what comes out is the filter of one run. Plain filters need no batch for
+// that; the others without one have every line, and perhaps some of them twice.
+class KilledAdd : public Batch, public testing::WithParamInterface<std::string> {};
+INSTANTIATE_TEST_SUITE_P(, KilledAdd, testing::Values("plain", "scalable", "window"),
+                         [](const auto& param) { return param.param; });
+
+TEST_P(KilledAdd, IsWholeWhenItIsRepeated) {
+  constexpr int kLines = 600'000;
+  const std::string kind = GetParam(), lines = file("lines", numbers(0, kLines));
+  const std::string empty = path("empty"), expected = path("expected"), f = path("f");
+  ASSERT_EQ(run({"create", empty, "--kind", kind, kind == "window" ? "--window" : "-n",
+                 kind == "scalable" ? "20K" : "1M", "-p", "1e-6"})
+                .code,
+            0);
+  const auto copy = [&](const std::string& to) {
+    std::filesystem::copy_file(empty, to, std::filesystem::copy_options::overwrite_existing);
+  };
+  const auto bits = [&](const std::string& filter) {
+    const FilterFile file = FilterFile::open(filter);
+    if (kind == "scalable") return encode(file.scalable());
+    if (kind == "window") return encode(file.window());
+    const auto bytes = file.view().bytes();
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  };
+  copy(expected);
+  ASSERT_EQ(run({"add", "-q", expected, lines}).code, 0);
+
+  test::Random random(2);
+  const std::string text = text_of(lines);
+  int found_some = 0;
+  for (int round = 0; round < (test::nightly() ? 100 : 4); ++round) {
+    const std::string durability = round % 2 == 0 ? "sync" : "process";
+    const bool in_batch = kind != "plain" && round / 2 % 2 == 0;
+    SCOPED_TRACE("round " + std::to_string(round) + ", " + durability +
+                 (in_batch ? ", in a batch" : ""));
+    copy(f);
+    test::Arguments words = {"add", "--json", "--durability", durability, f};
+    if (in_batch) words.insert(words.begin() + 1, {"--batch", "monday"});
+    // Mostly killed after a quarter of a million lines, the first that are put into the filter.
+    for (int kill = 0; kill < 3; ++kill) {
+      Running tool(words);
+      tool.write(text.substr(0, text.size() / 2 + random.below(text.size() / 2)));
+      tool.wait_until_read();
+      std::this_thread::sleep_for(std::chrono::milliseconds(random.below(150)));
+      tool.signal(SIGKILL);
+      const Ran killed = tool.finish();
+      ASSERT_EQ(killed.signal, SIGKILL) << killed.err;
+      // What it had said is safe is there.
+      int safe = 0;
+      for (const std::string& line : lines_of(killed.err))
+        if (line.starts_with("{\"acknowledged\"")) safe = json::parse(line)["acknowledged"];
+      ASSERT_EQ(run({"check", "-v", "-c", "-q", f}, numbers(0, safe)).out, "0\n");
+      found_some += run({"check", "-q", f}, "0\n").code == 0;
+    }
+    words.push_back(lines);
+    const Ran ran = run(words);
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(json::parse(lines_of(ran.err).back())["acknowledged"], kLines);
+    ASSERT_EQ(run({"check", "-v", "-c", "-q", f, lines}).out, "0\n");
+    ASSERT_EQ(run({"verify", "-q", f}).code, 0);
+    if (in_batch || kind == "plain") {
+      ASSERT_TRUE(bits(f) == bits(expected));
+    }
+    if (in_batch) {
+      const Ran again = run(words);
+      ASSERT_EQ(again.code, 0) << again.err;
+      EXPECT_EQ(json::parse(lines_of(again.err).back())["done_before"], kLines);
+    }
+  }
+  EXPECT_TRUE(found_some > 0 || !test::nightly());
 }
 
 TEST_F(Batch, SaysWhatIsSafe) {

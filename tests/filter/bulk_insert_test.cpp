@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::size_t kOfAThread = 65'536;  // fewer keys are not shared out
 constexpr std::size_t kCount = 3 * kOfAThread + 77;
-constexpr unsigned kSeveral[] = {2, 3};
+constexpr std::size_t kOfSixtyFour = 64 * kOfAThread + 12'345;
 
 using Keys = std::vector<std::uint64_t>;
 
@@ -54,24 +55,25 @@ bool same(const F& a, const F& b) {
 
 // `exactly`: the answers are those of one thread. Otherwise no key is told twice that it is new.
 template <class F, class Range>
-void expect_inserts_of_one_thread(F& filter, const Range& keys, bool exactly) {
+void expect_inserts_of_one_thread(F& filter, const Range& keys, bool exactly,
+                                  std::initializer_list<unsigned> several = {2, 3}) {
   filter.clear();
   Answers one(keys.size());
   const std::size_t count = filter.insert_many(keys, one.span());
   const F expected = filter.copy();
-  for (const unsigned threads : kSeveral) {
+  for (const unsigned threads : several) {
     SCOPED_TRACE(std::to_string(threads) + " threads");
     filter.clear();
     const std::size_t without = filter.insert_many(keys, {}, threads);
     ASSERT_TRUE(same(filter, expected));
     filter.clear();
-    Answers several(keys.size());
-    const std::size_t yes = filter.insert_many(keys, several.span(), threads);
-    EXPECT_EQ(yes, several.yes());
+    Answers answers(keys.size());
+    const std::size_t yes = filter.insert_many(keys, answers.span(), threads);
+    EXPECT_EQ(yes, answers.yes());
     ASSERT_TRUE(same(filter, expected));
     if (exactly) {
       EXPECT_EQ(without, count);
-      EXPECT_TRUE(several == one);
+      EXPECT_TRUE(answers == one);
     }
   }
 }
@@ -168,23 +170,29 @@ TEST(BulkInsert, OfOneKeyManyTimes) {
   }
 }
 
-// More threads than cores, and more keys than are divided at a time.
+// More threads than cores, and with 32 more keys than are divided at a time. Each thread has keys, and each filter has
+// regions for all threads.
 TEST(BulkInsert, ByOneToSixtyFourThreadsInRounds) {
-  constexpr std::size_t kMany = 64 * kOfAThread + 12'345;
-  static_assert(kMany > 2 * detail::kMostDivided);
-  const Keys keys = some_keys(kMany);
-  for (const Layout layout : {Layout::blocked, Layout::blocked2}) {
-    Filter one(plan(kMany, 0.01, layout)), several(one.plan());
-    const std::size_t count = one.insert_many(keys);
-    for (const unsigned threads : {0, 1, 64}) {
+  static_assert(kOfSixtyFour > 2 * detail::kMostDivided);
+  const Keys all = some_keys(kOfSixtyFour);
+  const auto expect_inserts = [&](auto& filter, bool exactly) {
+    for (const unsigned threads : {0U, 1U, 4U, 8U, 16U, 32U, 64U}) {
       if (test::hurried() && threads != 64) continue;
-      several.clear();
-      const std::size_t shared = several.insert_many(keys, {}, threads);
-      EXPECT_TRUE(same(one, several)) << test::describe(one) << ", " << threads << " threads";
-      if (layout == Layout::blocked) {
-        EXPECT_EQ(shared, count);
-      }
+      const auto keys = std::span(all).first(std::max(threads, 4U) * kOfAThread + 12'345);
+      expect_inserts_of_one_thread(filter, keys, exactly, {threads});
     }
+  };
+  for (const Layout layout : test::kLayouts) {
+    if (test::hurried() && layout != Layout::blocked && layout != Layout::blocked2) continue;
+    Filter filter(plan(kOfSixtyFour, 0.01, layout));
+    SCOPED_TRACE(test::describe(filter));
+    expect_inserts(filter, !test::has_two_blocks(layout) && layout != Layout::standard);
+  }
+  for (const Layout layout : test::kNarrowLayouts) {
+    if (test::hurried() && layout != Layout::blocked128) continue;
+    CountingFilter filter(plan(kOfSixtyFour, 0.01, layout));
+    SCOPED_TRACE("counting, " + std::string(to_string(layout)));
+    expect_inserts(filter, !test::has_two_blocks(layout));
   }
 }
 

@@ -3,25 +3,31 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "support/effort.hpp"
+#include "support/layouts.hpp"
 
 namespace bloomery {
 namespace {
 
 // Several parts for each of three threads, and one that is not whole.
 constexpr std::size_t kKeys = 8 * detail::kKeysOfAPart + 123;
+constexpr std::size_t kMostKeys = 64 * detail::kKeysOfAPart;
 constexpr std::uint64_t kInserted = 100'000;
 
-const std::vector<std::uint64_t>& keys() {
+std::span<const std::uint64_t> keys(std::size_t count = kKeys) {
   static const std::vector<std::uint64_t> all = [] {
-    std::vector<std::uint64_t> numbers(kKeys);
-    for (std::size_t i = 0; i < kKeys; ++i) numbers[i] = (i * 7) % (3 * kInserted);
+    std::vector<std::uint64_t> numbers(kMostKeys);
+    for (std::size_t i = 0; i < kMostKeys; ++i) numbers[i] = (i * 7) % (3 * kInserted);
     return numbers;
   }();
-  return all;
+  return std::span(all).first(count);
 }
 std::span<const std::uint64_t> inserted() {
   static const std::vector<std::uint64_t> numbers = [] {
@@ -33,21 +39,23 @@ std::span<const std::uint64_t> inserted() {
 }
 
 template <class F>
-void expect_as_one_thread(const F& filter) {
-  const auto one = std::make_unique<bool[]>(kKeys);
-  const std::size_t count = filter.may_contain_many(keys(), std::span(one.get(), kKeys));
-  ASSERT_GT(count, kKeys / 4);
-  ASSERT_LT(count, kKeys / 2);
-  for (const unsigned threads : {0U, 1U, 2U, 3U, 64U}) {
+void expect_as_one_thread(const F& filter, std::size_t size = kKeys,
+                          std::initializer_list<unsigned> several = {0, 1, 2, 3, 64}) {
+  const auto asked = keys(size);
+  const auto one = std::make_unique<bool[]>(size);
+  const std::size_t count = filter.may_contain_many(asked, std::span(one.get(), size));
+  ASSERT_GT(count, size / 4);
+  ASSERT_LT(count, size / 2);
+  for (const unsigned threads : several) {
     SCOPED_TRACE(threads);
-    EXPECT_EQ(filter.may_contain_many(keys(), {}, threads), count);
-    const auto several = std::make_unique<bool[]>(kKeys + 1);
-    several[kKeys] = true;
-    EXPECT_EQ(filter.may_contain_many(keys(), std::span(several.get(), kKeys), threads), count);
-    EXPECT_TRUE(std::equal(one.get(), one.get() + kKeys, several.get()));
-    EXPECT_TRUE(several[kKeys]) << "beyond the end";
-    std::vector<bool> bits(kKeys);
-    EXPECT_EQ(filter.may_contain_many(keys(), bits, threads), count);
+    EXPECT_EQ(filter.may_contain_many(asked, {}, threads), count);
+    const auto answers = std::make_unique<bool[]>(size + 1);
+    answers[size] = true;
+    EXPECT_EQ(filter.may_contain_many(asked, std::span(answers.get(), size), threads), count);
+    EXPECT_TRUE(std::equal(one.get(), one.get() + size, answers.get()));
+    EXPECT_TRUE(answers[size]) << "beyond the end";
+    std::vector<bool> bits(size);
+    EXPECT_EQ(filter.may_contain_many(asked, bits, threads), count);
     EXPECT_TRUE(std::equal(bits.begin(), bits.end(), one.get()));
   }
 }
@@ -72,6 +80,29 @@ TEST(SharedLookup, OfEveryKindIsThatOfOneThread) {
   expect_as_one_thread(builder.build());
 }
 
+// Each thread has a part.
+TEST(SharedLookup, OfEveryLayoutByUpToSixtyFourThreads) {
+  const auto expect_look_ups = [](auto& filter) {
+    filter.insert_many(inserted());
+    for (const unsigned threads : {4U, 8U, 16U, 32U, 64U}) {
+      if (test::hurried() && threads != 64) continue;
+      expect_as_one_thread(filter, threads * detail::kKeysOfAPart, {threads});
+    }
+  };
+  for (const Layout layout : test::kLayouts) {
+    if (test::hurried() && layout != Layout::blocked2) continue;
+    SCOPED_TRACE(std::string(to_string(layout)));
+    Filter filter(plan(kInserted, 0.001, layout));
+    expect_look_ups(filter);
+  }
+  for (const Layout layout : test::kNarrowLayouts) {
+    if (test::hurried() && layout != Layout::blocked128) continue;
+    SCOPED_TRACE("counting, " + std::string(to_string(layout)));
+    CountingFilter filter(plan(kInserted, 0.001, layout));
+    expect_look_ups(filter);
+  }
+}
+
 TEST(SharedLookup, TakesTextAndNoKeys) {
   Filter filter(1'000, 0.001);
   filter.insert("7");
@@ -85,7 +116,7 @@ TEST(SharedLookup, TakesTextAndNoKeys) {
 
 TEST(SharedLookup, WithTooLittleRoomIsAnError) {
   const Filter filter(1'000, 0.001);
-  std::vector<bool> found(keys().size() - 1);
+  std::vector<bool> found(kKeys - 1);
   EXPECT_THROW((void)filter.may_contain_many(keys(), found, 2), Error);
 }
 

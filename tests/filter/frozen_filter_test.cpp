@@ -181,6 +181,21 @@ TEST(FrozenFilter, IsOneForOneSet) {
   }
 }
 
+// At this rate there are partitions for more than 16 threads; the different keys are counted by all of 64.
+TEST(FrozenFilter, IsOneByUpToSixtyFourThreads) {
+  constexpr double kFpr = 0.49;
+  auto keys = integers_from(7, 400'000);
+  const FrozenFilter one = built(keys, kFpr);
+  ASSERT_GT(one.plan().partitions, 16U);
+  keys.insert(keys.end(), keys.begin(), keys.begin() + 1'000);
+  for (const unsigned threads : {4U, 8U, 16U, 32U, 64U}) {
+    EXPECT_EQ(digest(built(std::span(keys).first(400'000), kFpr, threads)), digest(one)) << threads;
+    const FrozenFilter of_repeats = built(keys, kFpr, threads);
+    EXPECT_EQ(digest(of_repeats), digest(one)) << threads;
+    EXPECT_EQ(of_repeats.plan(), one.plan()) << threads;
+  }
+}
+
 // A key that comes a million times is one key, and sizes its filter as one.
 TEST(FrozenFilter, CountsKeysOnce) {
   const std::vector<std::uint64_t> same(1'000'000, 5);

@@ -149,29 +149,69 @@ TYPED_TEST(KeyCalls, ChangeNothingWithoutRoomForTheAnswers) {
   EXPECT_EQ(this->one_.filter.may_contain_many(keys), 0U);
 }
 
-TYPED_TEST(KeyCalls, ChangeNothingWithoutRoomForTheAnswersAboutHashes) {
-  const auto keys = this->integers();
-  std::vector<Hash128> hashes;
-  for (const std::uint64_t key : keys) hashes.push_back(this->one_.filter.hash(key));
-  const auto room = std::make_unique<bool[]>(kKeys);
-  const std::span<bool> direct(room.get(), kKeys - 1);
-  std::list<char> copied(kKeys - 1);
-  const auto refused = [&](const auto& call) {
-    test::expect_error(ErrorCode::invalid_argument, {"room for 2999 answers", "3000 keys"}, call);
-  };
-  refused([&] { this->one_.filter.insert_hashes(hashes, direct); });
-  refused([&] { this->one_.filter.insert_hashes(hashes, copied); });
-  refused([&] { this->one_.filter.may_contain_hashes(hashes, direct); });
-  refused([&] { this->one_.filter.may_contain_hashes(hashes, copied); });
-  refused([&] { this->one_.filter.insert_many(keys, direct); });
-  refused([&] {
-    this->one_.filter.insert_many(test::ReadOnce(std::span<const std::uint64_t>(keys)), direct);
-  });
-  if constexpr (requires { this->one_.filter.remove_hashes(hashes); }) {
-    refused([&] { this->one_.filter.remove_hashes(hashes, direct); });
-    refused([&] { this->one_.filter.remove_many(keys, copied); });
+// kKeys keys, their hashes, and room for one answer fewer: in a span that gets the answers directly, and in a range
+// that they are copied to.
+struct TooLittleRoom {
+  template <class F>
+  explicit TooLittleRoom(const F& filter) : keys(kKeys) {
+    std::iota(keys.begin(), keys.end(), 0);
+    for (const std::uint64_t key : keys) hashes.push_back(filter.hash(key));
   }
-  EXPECT_EQ(this->one_.filter.may_contain_many(keys), 0U);
+  std::vector<std::uint64_t> keys;
+  std::vector<Hash128> hashes;
+  std::unique_ptr<bool[]> room = std::make_unique<bool[]>(kKeys);
+  std::span<bool> direct{room.get(), kKeys - 1};
+  std::list<char> copied = std::list<char>(kKeys - 1);
+};
+
+void refuse_room(const std::function<void()>& call) {
+  test::expect_error(ErrorCode::invalid_argument, {"room for 2999 answers", "3000 keys"}, call);
+}
+
+template <class F>
+void expect_no_look_up_without_room(const F& filter) {
+  TooLittleRoom to(filter);
+  refuse_room([&] { filter.may_contain_hashes(to.hashes, to.direct); });
+  refuse_room([&] { filter.may_contain_hashes(to.hashes, to.copied); });
+  refuse_room([&] { filter.may_contain_many(to.keys, to.direct); });
+  refuse_room([&] { filter.may_contain_many(to.keys, to.copied); });
+  if constexpr (requires { filter.may_contain_many(to.keys, to.direct, 4); }) {
+    refuse_room([&] { filter.may_contain_many(to.keys, to.direct, 4); });
+    refuse_room([&] { filter.may_contain_many(to.keys, to.copied, 4); });
+  }
+}
+
+template <class F>
+void expect_no_change_without_room(F& filter) {
+  TooLittleRoom to(filter);
+  const auto once = [&] { return test::ReadOnce(std::span<const std::uint64_t>(to.keys)); };
+  refuse_room([&] { filter.insert_hashes(to.hashes, to.direct); });
+  refuse_room([&] { filter.insert_hashes(to.hashes, to.copied); });
+  refuse_room([&] { filter.insert_many(to.keys, to.direct); });
+  refuse_room([&] { filter.insert_many(to.keys, to.copied); });
+  refuse_room([&] { filter.insert_many(once(), to.direct); });
+  if constexpr (requires { filter.insert_many(to.keys, to.direct, 4); }) {
+    refuse_room([&] { filter.insert_many(to.keys, to.direct, 4); });
+    refuse_room([&] { filter.insert_many(to.keys, to.copied, 4); });
+  }
+  if constexpr (requires { filter.remove_hashes(to.hashes); }) {
+    refuse_room([&] { filter.remove_hashes(to.hashes, to.direct); });
+    refuse_room([&] { filter.remove_many(to.keys, to.copied); });
+  }
+}
+
+TYPED_TEST(KeyCalls, ChangeNothingWithoutRoomForAllAnswers) {
+  expect_no_change_without_room(this->one_.filter);
+  expect_no_look_up_without_room(this->one_.filter);
+  EXPECT_EQ(this->one_.filter.may_contain_many(this->integers()), 0U);
+}
+
+// The keys of a frozen filter go into its builder.
+TEST(FrozenKeyCalls, ChangeNothingWithoutRoomForAllAnswers) {
+  FrozenBuilder builder(0.01);
+  expect_no_change_without_room(builder);
+  EXPECT_EQ(builder.inserted(), 0U);
+  expect_no_look_up_without_room(builder.build());
 }
 
 TYPED_TEST(KeyCalls, WriteNoAnswerPastTheRoomOfARangeThatIsWrongAboutItself) {

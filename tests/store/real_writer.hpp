@@ -20,7 +20,9 @@ namespace bloomery::test {
 
 class Writer {
  public:
-  Writer(const std::string& path, const std::string& what, std::uint64_t first_key)
+  // keys_of_a_load: 0: it makes no loads.
+  Writer(const std::string& path, const std::string& what, std::uint64_t first_key,
+         std::uint64_t keys_of_a_load = 0)
       : acknowledged_(first_key) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
@@ -30,6 +32,7 @@ class Writer {
     // The program comes last of these: of another CPU it runs in an emulator, as this test does.
     std::vector<std::string> words = {BLOOMERY_WRITER_PROCESS};
     words.insert(words.end(), {path, what, std::to_string(first_key)});
+    if (keys_of_a_load != 0) words.push_back(std::to_string(keys_of_a_load));
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);

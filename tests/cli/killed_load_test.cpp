@@ -1,0 +1,74 @@
+// `add` of a big list that is killed: every line that it said is safe is in the filter, of every kind.
+#include "tool.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <ostream>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace bloomery {
+namespace {
+
+using test::Arguments;
+using test::numbers;
+using test::run;
+using test::Running;
+
+// So many lines at once are more than the journals of these files take.
+constexpr int kLinesAtOnce = 300'000;
+
+struct KindOfFile {
+  std::string name;
+  Arguments create;  // the flags
+};
+void PrintTo(const KindOfFile& kind, std::ostream* out) { *out << kind.name; }
+
+class KilledLoad : public test::ToolTest, public testing::WithParamInterface<KindOfFile> {};
+INSTANTIATE_TEST_SUITE_P(
+    OfAdd, KilledLoad,
+    testing::Values(KindOfFile{"plain", {"-n", "600K"}},
+                    KindOfFile{"counting", {"--kind", "counting", "-n", "600K"}},
+                    KindOfFile{"scalable", {"--kind", "scalable", "-n", "1K"}},
+                    KindOfFile{"window", {"--window", "600K"}},
+                    KindOfFile{"frozen", {"--kind", "frozen", "--delta", "600K"}}),
+    [](const auto& param) { return param.param.name; });
+
+// The number in the last line {"acknowledged":N}, 0 if there is none.
+int last_acknowledged(const std::string& said) {
+  constexpr std::string_view kBefore = "{\"acknowledged\":";
+  const std::size_t at = said.rfind(kBefore);
+  return at == std::string::npos ? 0 : std::stoi(said.substr(at + kBefore.size()));
+}
+
+TEST_P(KilledLoad, HasAllLinesThatWereAcknowledged) {
+  std::mt19937 random(1);
+  for (const std::string durability : {"process", "sync"}) {
+    SCOPED_TRACE(durability);
+    const std::string filter = path(durability), said = file("said", "");
+    Arguments create = {"create", "-q", filter, "-p", "1%"};
+    create.insert(create.end(), GetParam().create.begin(), GetParam().create.end());
+    ASSERT_EQ(run(create, "listed\n").code, 0);
+    Running tool({"add", "--json", "--durability", durability, filter}, {.err = said});
+    tool.write(numbers(0, kLinesAtOnce));
+    // It says so once a second.
+    for (int i = 0; i < 6'000 && last_acknowledged(text_of(said)) < kLinesAtOnce; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    tool.write(numbers(kLinesAtOnce, 2 * kLinesAtOnce));
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 1'500));
+    tool.signal(SIGKILL);
+    EXPECT_EQ(tool.finish().signal, SIGKILL);
+    const int acknowledged = last_acknowledged(text_of(said));
+    EXPECT_GE(acknowledged, kLinesAtOnce);
+    EXPECT_EQ(run({"check", "-q", "-v", "-c", filter}, numbers(0, acknowledged)).out, "0\n");
+    // And after the next writer.
+    EXPECT_EQ(run({"add", "-q", filter}, "one more\n").code, 0);
+    EXPECT_EQ(run({"check", "-q", "-v", "-c", filter}, numbers(0, acknowledged)).out, "0\n");
+    EXPECT_EQ(run({"verify", "-q", filter}).code, 0);
+  }
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -19,29 +19,7 @@ using test::run;
 using test::Running;
 using test::ToolTest;
 
-struct Program {
-  std::string name, magic;
-};
-const std::vector<Program> kPrograms = {
-    {"gzip", "\x1F\x8B"}, {"zstd", "\x28\xB5"}, {"xz", "\xFD\x37"}, {"bzip2", "BZ"}};
-
-class CompressedFiles : public ToolTest {
- protected:
-  // A file with the text as `program` compresses it, and its path.
-  [[nodiscard]] std::string packed(const std::string& program, const std::string& name,
-                                   const std::string& text) const {
-    const std::string plain = file("plain", text);
-    const std::string command = program + " -c <'" + plain + "' >'" + path(name) + "'";
-    EXPECT_EQ(std::system(command.c_str()), 0) << command;
-    return path(name);
-  }
-  [[nodiscard]] std::string unpacked(const std::string& program, const std::string& bytes) const {
-    const std::string from = file("packed", bytes);
-    const std::string command = program + " -dc <'" + from + "' >'" + path("text") + "'";
-    EXPECT_EQ(std::system(command.c_str()), 0) << command;
-    return text_of(path("text"));
-  }
-};
+class CompressedFiles : public ToolTest {};
 
 std::string random_lines(std::size_t lines) {
   std::mt19937_64 random(7);
@@ -57,7 +35,7 @@ std::string random_lines(std::size_t lines) {
 TEST_F(CompressedFiles, AreTextWhateverTheFormatAndTheWay) {
   const std::string text = random_lines(40'000);  // and binary
   const std::string wanted = run({"dedup", "-q"}, text).out;
-  for (const Program& program : kPrograms) {
+  for (const test::Program& program : test::kPrograms) {
     SCOPED_TRACE(program.name);
     const std::string name = packed(program.name, "lines." + program.name, text);
     const std::string bytes = text_of(name);
@@ -72,7 +50,7 @@ TEST_F(CompressedFiles, AreTextWhateverTheFormatAndTheWay) {
 TEST_F(CompressedFiles, StandBesideTextInOneRun) {
   std::vector<std::string> all = {"dedup", "-q", file("text", "0\n1"), file("nothing", "")};
   std::string wanted = "0\n1\n";
-  for (const Program& program : kPrograms) {
+  for (const test::Program& program : test::kPrograms) {
     all.push_back(packed(program.name, "a." + program.name, "1\nof " + program.name));
     all.push_back(packed(program.name, "b." + program.name, ""));
     wanted += "of " + program.name + "\n";
@@ -93,7 +71,7 @@ TEST_F(CompressedFiles, EveryVerbThatReadsLinesReadsThem) {
 }
 
 TEST_F(CompressedFiles, ComeByteByByteAndLineByLine) {
-  for (const Program& program : kPrograms) {
+  for (const test::Program& program : test::kPrograms) {
     SCOPED_TRACE(program.name);
     Running tool({"dedup", "-q"});
     for (const char byte : text_of(packed(program.name, "p", "a\nb\na\n"))) {
@@ -137,7 +115,7 @@ TEST_F(CompressedFiles, DamageIsAnErrorAndTheWholeLinesBeforeItCount) {
   // A run without it draws its seed, and one in ten drops a line.
   const Arguments dedup = {"dedup", "-q", "--seed", "1"};
   const std::string text = numbers(0, 200'000);
-  for (const Program& program : kPrograms) {
+  for (const test::Program& program : test::kPrograms) {
     SCOPED_TRACE(program.name);
     const std::string bytes = text_of(packed(program.name, "p", text));
     const std::string cut = file("cut", bytes.substr(0, bytes.size() * 3 / 4));
@@ -199,7 +177,7 @@ TEST_F(CompressedFiles, OutputIsCompressed) {
   const std::string filter = path("f.bloom");
   ASSERT_EQ(run({"create", "-q", filter, "-n", "1K", "-p", "1e-6"}).code, 0);
   ASSERT_EQ(run({"add", "-q", filter}, "a\nb\n").code, 0);
-  for (const Program& program : kPrograms) {
+  for (const test::Program& program : test::kPrograms) {
     SCOPED_TRACE(program.name);
     const auto ran = run({"dedup", "-q", "-Z", program.name}, text);
     EXPECT_EQ(ran.code, 0);

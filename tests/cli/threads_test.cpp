@@ -21,8 +21,6 @@ using test::Ran;
 using test::run;
 using test::Running;
 
-class Threads : public Files {};
-
 constexpr std::size_t kHeaders = 8192;  // of a filter file; each has a name of its own
 const std::vector<const char*> kThreads =
     test::kSanitized ? std::vector{"1", "3"} : std::vector{"1", "2", "3", "8", "64"};
@@ -40,10 +38,10 @@ std::string remarks(const Ran& ran) {
 
 // Lines of very different lengths, many of them repeats, and empty ones in long rows: several blocks of
 // half a megabyte.
-std::string many_lines() {
+std::string many_lines(std::size_t megabytes = 6) {
   std::mt19937_64 random(11);
   std::string text;
-  while (text.size() < (std::size_t{6} << 20)) {
+  while (text.size() < megabytes << 20) {
     const std::size_t length = random() % 50 == 0 ? random() % 20'000 : random() % 60;
     const char letter = static_cast<char>('a' + random() % 3);
     if (random() % 2000 == 0) text += std::string(random() % 100'000, '\n');
@@ -51,6 +49,35 @@ std::string many_lines() {
   }
   return text + "the last has no end";
 }
+
+class Threads : public Files {
+ protected:
+  // The output, decompressed if -Z compressed it.
+  [[nodiscard]] std::string output_of(const Arguments& words, const Ran& ran) const {
+    const auto flag = std::ranges::find(words, "-Z");
+    return flag == words.end() ? ran.out : unpacked(*(flag + 1), ran.out);
+  }
+  void expect_the_same_of_every_number(const Arguments& words) const {
+    std::string all_words;
+    for (const std::string& word : words) all_words += word + " ";
+    SCOPED_TRACE(all_words);
+    const Ran one = run(with_threads(words, "1"));
+    EXPECT_LT(one.code, 2) << one.err;
+    const std::string wanted = output_of(words, one);
+    for (const char* const threads : kThreads) {
+      const Ran ran = run(with_threads(words, threads));
+      EXPECT_EQ(ran.code, one.code);
+      // dedup draws a seed for each run, and so other false positives. Here it has none: with 50,000 keys in
+      // filters for a million the rate is below (1/30)^18, and 6 runs ask a window for
+      // 27,000 lines that it has not: 5e-10.
+      EXPECT_TRUE(output_of(words, ran) == wanted) << threads;
+      EXPECT_EQ(remarks(ran), remarks(one)) << threads;
+    }
+    const Ran by_itself = run(words);
+    EXPECT_EQ(by_itself.code, one.code);
+    EXPECT_TRUE(output_of(words, by_itself) == wanted);
+  }
+};
 
 TEST_F(Threads, PrintTheSame) {
   const std::string lines = file("lines", many_lines());
@@ -64,41 +91,49 @@ TEST_F(Threads, PrintTheSame) {
       {"check", "-v", "-c", "-k", "1", "-d", ",", filter, lines},
       {"check", "-q", "-k", "1", "-d", ",", filter, lines},
   };
-  for (const Arguments& words : runs) {
-    const Ran one = run(with_threads(words, "1"));
-    EXPECT_LT(one.code, 2) << one.err;
-    for (const char* const threads : kThreads) {
-      const Ran ran = run(with_threads(words, threads));
-      EXPECT_EQ(ran.code, one.code);
-      // dedup draws a seed for each run, and so other false positives. Here it has none: with 50,000 keys in
-      // filters for a million the rate is below (1/30)^18, and 6 runs ask a window for
-      // 27,000 lines that it has not: 5e-10.
-      EXPECT_TRUE(ran.out == one.out) << threads;
-      EXPECT_EQ(remarks(ran), remarks(one)) << threads;
-    }
-    const Ran by_itself = run(words);
-    EXPECT_EQ(by_itself.code, one.code);
-    EXPECT_TRUE(by_itself.out == one.out);
+  for (const Arguments& words : runs) expect_the_same_of_every_number(words);
+}
+
+TEST_F(Threads, PrintTheSameOfCompressedInputAndWithCompressedOutput) {
+  const std::string text = many_lines(2), lines = file("lines", text);
+  const std::string filter = made("f.bloom", numbers(0, 20'000));
+  for (const test::Program& program : test::kPrograms) {
+    const std::string input = packed(program.name, "lines." + program.name, text);
+    const std::vector<Arguments> runs = {
+        {"dedup", "-n", "1M", input},
+        {"dedup", "-v", "-n", "1M", input, lines, input},
+        {"dedup", "-n", "1M", "-Z", program.name, lines},
+        {"check", "-k", "1", "-d", ",", filter, input},
+        {"check", "-k", "1", "-d", ",", "-Z", program.name, filter, input},
+    };
+    for (const Arguments& words : runs) expect_the_same_of_every_number(words);
+    EXPECT_TRUE(run({"dedup", "-q", "-n", "1M", "-j", "3", input}).out ==
+                run({"dedup", "-q", "-n", "1M", "-j", "1", lines}).out);
   }
 }
 
 // The bits are the same, so the files are.
 TEST_F(Threads, MakeTheSameFiles) {
-  const std::string lines = file("lines", many_lines());
+  const std::string text = many_lines(2), lines = file("lines", text);
+  std::vector<std::string> inputs = {lines};
+  for (const test::Program& program : test::kPrograms)
+    inputs.push_back(packed(program.name, "lines." + program.name, text));
   std::string wanted;
-  for (const char* const threads : kThreads) {
-    const std::string filter = path("made.bloom");
-    std::filesystem::remove(filter);
-    ASSERT_EQ(run({"create", "-q", filter, "-n", "100K", "-p", "1e-4"}).code, 0);
-    const Ran added = run({"add", "-j", threads, filter, lines});
-    ASSERT_EQ(added.code, 0);
-    const std::string bits = text_of(filter).substr(kHeaders);
-    if (wanted.empty()) wanted = bits;
-    EXPECT_TRUE(bits == wanted) << threads;
-    ASSERT_EQ(run({"rebuild", "-q", "-j", threads, filter, lines}).code, 0);
-    EXPECT_TRUE(text_of(filter).substr(kHeaders) == wanted) << threads;
-    EXPECT_EQ(run({"check", "-q", "-j", threads, "-v", "-c", filter, lines}).out, "0\n");
-  }
+  for (const std::string& input : inputs)
+    for (const char* const threads : kThreads) {
+      SCOPED_TRACE(input + ", -j " + threads);
+      const std::string filter = path("made.bloom");
+      std::filesystem::remove(filter);
+      ASSERT_EQ(run({"create", "-q", filter, "-n", "100K", "-p", "1e-4"}).code, 0);
+      const Ran added = run({"add", "-j", threads, filter, input});
+      ASSERT_EQ(added.code, 0);
+      const std::string bits = text_of(filter).substr(kHeaders);
+      if (wanted.empty()) wanted = bits;
+      EXPECT_TRUE(bits == wanted);
+      ASSERT_EQ(run({"rebuild", "-q", "-j", threads, filter, input}).code, 0);
+      EXPECT_TRUE(text_of(filter).substr(kHeaders) == wanted);
+      EXPECT_EQ(run({"check", "-q", "-j", threads, "-v", "-c", filter, lines}).out, "0\n");
+    }
 }
 
 TEST_F(Threads, StopAtTheSameLine) {

@@ -196,6 +196,21 @@ std::string ToolTest::text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
+std::string ToolTest::packed(const std::string& program, const std::string& name,
+                             const std::string& text) const {
+  const std::string plain = file("plain", text);
+  const std::string command = program + " -c <'" + plain + "' >'" + path(name) + "'";
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  return path(name);
+}
+
+std::string ToolTest::unpacked(const std::string& program, const std::string& bytes) const {
+  const std::string from = file("packed", bytes);
+  const std::string command = program + " -dc <'" + from + "' >'" + path("text") + "'";
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  return text_of(path("text"));
+}
+
 std::string numbers(int from, int to) {
   std::string text;
   for (int i = from; i < to; ++i) text += std::to_string(i) + "\n";

@@ -63,6 +63,13 @@ class Running {
   int in_ = -1, out_ = -1, err_ = -1;
 };
 
+// The programs of the formats that are read, and how their data begins.
+struct Program {
+  std::string name, magic;
+};
+inline const std::vector<Program> kPrograms = {
+    {"gzip", "\x1F\x8B"}, {"zstd", "\x28\xB5"}, {"xz", "\xFD\x37"}, {"bzip2", "BZ"}};
+
 // A directory of the test's own, removed at its end.
 class ToolTest : public testing::Test {
  protected:
@@ -73,6 +80,10 @@ class ToolTest : public testing::Test {
   // Writes one, and returns its path.
   std::string file(const std::string& name, const std::string& text) const;
   [[nodiscard]] static std::string text_of(const std::string& path);
+  // A file with the text as `program` compresses it, and its path.
+  [[nodiscard]] std::string packed(const std::string& program, const std::string& name,
+                                   const std::string& text) const;
+  [[nodiscard]] std::string unpacked(const std::string& program, const std::string& bytes) const;
 
  private:
   std::filesystem::path directory_;

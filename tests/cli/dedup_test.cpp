@@ -1,9 +1,12 @@
 // `dedup` prints each line once, whatever the lines, the way they come, or their number.
 #include "tool.hpp"
 
+#include <bloomery/plan.hpp>
 #include <nlohmann/json.hpp>
 
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <algorithm>
 #include <csignal>
@@ -16,6 +19,7 @@
 #include <unordered_set>
 
 #include "support/colliding_lines.hpp"
+#include "support/effort.hpp"
 
 namespace bloomery {
 namespace {
@@ -206,6 +210,69 @@ TEST_F(Dedup, APipeStartsSmallAndGrows) {
   EXPECT_LE(found["new"], 1'200'000);
   // Expected false positives: below 1.2; more than 12 has a chance below 1e-9.
   EXPECT_GE(found["new"], 1'200'000 - 12);
+}
+
+// Bytes that a process has had in memory at its peak. (ru_maxrss counts the test too: a child has its parent's memory
+// until it executes the tool.)
+std::uint64_t peak_of(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) * 1024;
+  ADD_FAILURE() << "no peak of process " << process;
+  return 0;
+}
+
+// Gives dedup so many lines in a pipe, different ones or all the same, and then `last`, with which its output ends
+// when it has taken them all. Returns the memory at its peak.
+std::uint64_t peak_of_dedup(std::uint64_t lines, bool different) {
+  // Nothing else is printed, except false positives. -j 1: each thread has buffers of its own.
+  const std::string last = different ? "10000000\n" : "11111111\n";
+  Running tool(different ? test::Arguments{"dedup", "-q", "-j", "1", "-v"}
+                         : test::Arguments{"dedup", "-q", "-j", "1"});
+  std::string text;
+  for (std::uint64_t i = 0; i < lines; ++i) {
+    text += std::to_string(10'000'000 + (different ? i : 0)) + "\n";
+    if (i % 10'000 != 9'999 && i + 1 != lines) continue;
+    tool.write(text);
+    text.clear();
+  }
+  tool.write(last);
+  std::string out;
+  while (!out.ends_with(last)) {
+    const std::string next = tool.read(1);
+    if (next.empty()) {
+      ADD_FAILURE() << "it has ended: " << tool.finish().err;
+      return 0;
+    }
+    out += next;
+  }
+  const std::uint64_t peak = peak_of(tool.pid());
+  EXPECT_EQ(tool.finish().code, 0);
+  return peak;
+}
+
+// The filter has room for a million lines, then for 2, 4, 8 and 16 million: at most twice as many as there are, and
+// twice the memory. The smaller filter is gone before the larger one is made. The hashes from which that is filled
+// take 2 MiB: 65,536 of 16 bytes that are not on disk yet, and as many that are read back; huge pages round up by at
+// most 2 MiB. That is 59.6 + 4 MiB for 8,400,000 lines, 2.03 times the right size. With a growth of 4 the filter for
+// 4,200,000 lines would be 3.8 times as large as the right one; with the smaller filter in memory too, 8,400,000 lines
+// would take 2.9 times.
+TEST_F(Dedup, APipeTakesTheMemoryThatIsPromised) {
+  if (test::kSanitized) GTEST_SKIP() << "a sanitizer has memory of its own";
+  const char* const given = std::getenv("TMPDIR");
+  struct statfs system {};
+  if (::statfs(given != nullptr ? given : "/var/tmp", &system) != 0 || system.f_type == TMPFS_MAGIC)
+    GTEST_SKIP() << "no disk for the hashes, so it grows by sub-filters";
+  // The tool's own, without the buffers of lines that wait: 17 of half a MiB, and a fast run does not use all of them.
+  constexpr double kBuffers = 17 << 19;
+  const std::uint64_t own = peak_of_dedup(3'000'000, false);
+  for (const std::uint64_t lines : {3'000'000UL, 4'200'000UL, 8'400'000UL}) {
+    const auto right = static_cast<double>(plan(lines, 1e-6).bytes());
+    const auto taken = static_cast<double>(peak_of_dedup(lines, true) - own);
+    EXPECT_LE(taken, 2.3 * right + kBuffers)
+        << lines << " lines, " << own << " bytes are the tool's own";
+    EXPECT_GE(taken, right / 2) << "something was measured";
+  }
 }
 
 TEST_F(Dedup, BeyondItsCapacityItSaysSo) {

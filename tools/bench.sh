@@ -10,7 +10,7 @@ run_bench() {
     filter=(--keys 20000000 --repetitions 3 --sections blocked cached)
     urls=(--lines 2000000 --rounds 1)
     logs=(--lines 500000 --rounds 1)
-    loads=(--lines 1000000 --rounds 1 --piped 2000000)
+    loads=(--lines 1000000 --addresses 1000000 --rounds 1 --piped 2000000)
     billion=(--keys 100000000)
     fpr=(--filters 8 --false-positives 100 --rates 0.01 0.001 0.0001)
     file=(--keys 5000000 --repetitions 1)

@@ -10,15 +10,12 @@ without its output, with its output thrown away, and the output alone.
 """
 
 import argparse
-import json
 import os
 import pathlib
-import platform
-import statistics
 import subprocess
-import sys
 import tempfile
-import time
+
+import report
 
 OURS = "bloomery dedup"
 WITHOUT_OUTPUT = "bloomery dedup -c"
@@ -40,56 +37,31 @@ def contestants(tool, unique_bytes):
 
 SLOW = ("LC_ALL=C sort -u", "mawk '!seen[$0]++'")
 PARTS = ("wc -l", WITHOUT_OUTPUT, "bloomery dedup >/dev/null", "head -c, as many bytes out", OURS)
-
-
-def machine():
-    """The machine, in the words of the other benches."""
-    with open("/proc/cpuinfo") as file:
-        names = [line.split(": ", 1)[1].strip() for line in file if line.startswith("model name")]
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") / 2**30
-    return (f"{names[0] if names else 'unknown'}, {os.cpu_count()} CPUs, {memory:.0f} GiB, "
-            f"Linux {platform.release()}")
-
-
-def run(command, stream, out):
-    """Seconds on the clock, in user and in system code, and peak memory in MiB, of one run."""
-    start = time.monotonic()
-    with open(out, "wb") as target:
-        child = subprocess.Popen(
-            [*command, stream], stdout=target, stderr=subprocess.DEVNULL,
-            env={**os.environ, "LC_ALL": "C"})
-        _, status, usage = os.wait4(child.pid, 0)
-    seconds = time.monotonic() - start
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode != 0:
-        sys.exit(f"{command[0]} failed: {child.returncode}")
-    return seconds, usage.ru_utime, usage.ru_stime, usage.ru_maxrss / 1024
+GOALS = (
+    ("time of mawk, times dedup's", ("mawk '!seen[$0]++'", "seconds"), (OURS, "seconds"), "≥", 30),
+    ("time of sort -u, times dedup's", ("LC_ALL=C sort -u", "seconds"), (OURS, "seconds"), "≥", 8),
+    ("memory beside the filter, MiB", (OURS, "beside_filter_mib"), None, "≤", 64),
+)
 
 
 def lines_of(path):
     return int(subprocess.run(["wc", "-l", path], capture_output=True, check=True).stdout.split()[0])
 
 
-def contest(tool, stream, directory, rounds):
+def contest(build, stream, directory, rounds):
     """The first round warms up and tells the size of the output; the slow tools skip it."""
-    out = directory / "out"
-    run([str(tool), "dedup", "-q"], stream, out)
+    out, tool = directory / "out", build / "bloomery"
+    report.run(build, [tool, "dedup", "-q", stream], out)
     entries = contestants(tool, out.stat().st_size)
     results = {name: [] for name in entries}
     kept = {}
     for _ in range(rounds):
         for name, (command, keep) in entries.items():
             out.unlink(missing_ok=True)
-            results[name].append(run(command, stream, out if keep else os.devnull))
+            results[name].append(report.run(build, [*command, stream], out if keep else os.devnull))
             if name in (OURS, *SLOW) and name not in kept:
                 kept[name] = lines_of(out)
-    rows = {}
-    for name, runs in results.items():
-        seconds, user, system, memory = (statistics.median(column) for column in zip(*runs))
-        rows[name] = {"seconds": seconds, "user_seconds": user, "system_seconds": system,
-                      "peak_mib": memory, "lines_out": kept.get(name),
-                      "all_seconds": [run[0] for run in runs]}
-    return rows
+    return {name: {**report.medians(runs), "lines_out": kept.get(name)} for name, runs in results.items()}
 
 
 def print_rows(rows, names):
@@ -119,18 +91,18 @@ def main():
             subprocess.run([build / "bench/urls/make_urls", str(arguments.lines), str(arguments.repeats)],
                            stdout=target, check=True)
         size = stream.stat().st_size
-        rows = contest(build / "bloomery", stream, directory, arguments.rounds)
-    print(f"dedup_bench: {machine()}\n")
+        rows = contest(build, stream, directory, arguments.rounds)
+    filter_mib = report.filter_mib(build / "bloomery", arguments.lines)
+    rows[OURS]["beside_filter_mib"] = rows[OURS]["peak_mib"] - filter_mib
+    print(f"dedup_bench: {report.machine()}\n")
     print(f"{arguments.lines:,} URLs, {size / 1e9:.2f} GB, {arguments.repeats} % repeats, file to file; "
           f"medians of {arguments.rounds}")
     print_rows(rows, ("wc -l", OURS, *SLOW))
     print("\nwhere the time of dedup goes")
     print_rows(rows, PARTS)
-    if arguments.json:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(json.dumps(
-            {"bench": "dedup_bench", "machine": machine(), "lines": arguments.lines, "bytes": size,
-             "rows": rows}, indent=2) + "\n")
+    goals = report.print_goals(GOALS, rows)
+    report.write_json(arguments.json, {"bench": "dedup_bench", "machine": report.machine(), "lines": arguments.lines,
+                                       "bytes": size, "rows": rows, "goals": goals})
 
 
 if __name__ == "__main__":

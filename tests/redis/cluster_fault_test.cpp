@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "redis/proxy.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
 #include "redis/cluster/cluster.hpp"
@@ -20,7 +19,6 @@ namespace bloomery {
 namespace {
 
 using test::error_of;
-using test::Proxy;
 using test::Scripted;
 using test::Server;
 using Words = Scripted::Words;
@@ -298,52 +296,6 @@ TEST(ClusterFault, WhatIsNoSlotTableIsNotBelieved) {
     return words[0] == "CLUSTER" ? Said("-ERR unknown command 'CLUSTER'\r\n") : std::nullopt;
   });
   error_of([&] { RedisFilter::open({{.port = node.port()}, "filter", 0}); }, ErrorCode::missing);
-}
-
-TEST(ClusterFault, AConnectionMayBreakAtEveryByte) {
-  const Server server;
-  Proxy proxy(server.scratch() / "proxy", server.path());
-  const RedisAddress through{.socket = server.scratch() / "proxy"};
-  const std::vector<std::string> keys = {"one", "two", "three", "four"};
-  const auto made = RedisFilter::create({server.address(), "filter", 2}, plan(1'000, 0.001)).keys();
-  const std::vector<std::string> empty = {server.get(made[0]), server.get(made[1])};
-  const auto kept = [&](std::size_t first) {
-    return RedisFilter::open({server.address(), "filter", 0})
-        .may_contain_many(std::span(keys).first(first));
-  };
-  std::optional<RedisFilter> filter(RedisFilter::open({through, "filter", 0}));
-  filter->insert_many(keys);
-  const std::size_t requests = proxy.requests_passed();
-  const std::size_t replies = proxy.replies_passed();
-  ASSERT_GT(requests, 500U);
-  ASSERT_GT(replies, 200U);
-  std::size_t partial = 0;
-  const auto broken_at = [&](std::size_t request_bytes, std::size_t reply_bytes) {
-    filter.reset();
-    for (std::size_t i = 0; i < 2; ++i) server.ask({"SET", made[i], empty[i]});
-    proxy.cut(request_bytes, reply_bytes);
-    try {
-      filter.emplace(RedisFilter::open({through, "filter", 0}));
-      filter->insert_many(keys);
-      ADD_FAILURE() << "not broken at " << request_bytes << ", " << reply_bytes;
-    } catch (const Error& error) {
-      ASSERT_EQ(error.code(), ErrorCode::unavailable) << error.what();
-    }
-    proxy.cut(Proxy::kNever, Proxy::kNever);
-    if (!filter) return;
-    const std::size_t acknowledged = filter->acknowledged();
-    ASSERT_LT(acknowledged, keys.size());
-    ASSERT_EQ(kept(acknowledged), acknowledged);
-    if (acknowledged > 0) ++partial;
-    filter->insert_many(keys);  // over a new connection
-    ASSERT_EQ(filter->acknowledged(), keys.size());
-    ASSERT_EQ(kept(keys.size()), keys.size());
-  };
-  // What comes before is tried by redis_fault_test.cpp.
-  for (std::size_t byte = requests - 600; byte < requests; byte += 2)
-    broken_at(byte, Proxy::kNever);
-  for (std::size_t byte = replies - 200; byte < replies; ++byte) broken_at(Proxy::kNever, byte);
-  EXPECT_GT(partial, 10U) << "no break between the answers of a batch was tried";
 }
 
 TEST(ClusterFault, ATransactionThatIsAbortedWithoutAReasonIsNotAbsent) {

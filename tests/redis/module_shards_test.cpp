@@ -10,11 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/checksum.hpp"
-#include "base/endian.hpp"
-#include "redis/module/module_record.hpp"
 #include "redis/module_server.hpp"
-#include "redis/shards/shard_keys.hpp"
 
 namespace bloomery {
 namespace {
@@ -181,80 +177,6 @@ TEST(ModuleShards, AServerWithoutTheModuleSaysSo) {
         ModuleFilter::create({plain.address(), "none", 0}, {.capacity = 5, .fpr = 0});
       },
       ErrorCode::invalid_argument);
-}
-
-TEST(ModuleRecord, RefusesEveryChangedByte) {
-  const detail::ModuleRecord record{
-      .plan = {.capacity = 1'000, .fpr = 0.01, .expansion = 4}, .shards = 3, .identity = {1, 2}};
-  const std::string whole = detail::encode_module_record(record);
-  EXPECT_EQ(detail::decode_module_record(whole, "it").plan, record.plan);
-  EXPECT_EQ(detail::decode_module_record(whole, "it").shards, 3U);
-  EXPECT_EQ(detail::decode_module_record(whole, "it").identity, record.identity);
-  for (std::size_t i = 0; i < whole.size(); ++i) {
-    std::string changed = whole;
-    changed[i] = static_cast<char>(changed[i] ^ 0x41);
-    EXPECT_THROW((void)detail::decode_module_record(changed, "it"), Error) << i;
-    EXPECT_THROW((void)detail::decode_module_record(whole.substr(0, i), "it"), Error) << i;
-  }
-}
-
-TEST(ModuleRecord, OfACopyCountsItsForeignMarkers) {
-  detail::ModuleRecord record{
-      .plan = {.capacity = 1'000, .fpr = 0.01, .expansion = 4}, .shards = 3, .identity = {1, 2}};
-  for (const std::uint64_t markers : {std::uint64_t{1}, std::uint64_t{1} << 40, kMaxCapacity}) {
-    record.foreign_markers = markers;
-    const auto read = detail::decode_module_record(detail::encode_module_record(record), "it");
-    EXPECT_EQ(read.foreign_markers, markers);
-    EXPECT_EQ(read.marker_items(), markers + 3 * read.items_when_empty());
-  }
-  record.foreign_markers = UINT64_MAX;
-  EXPECT_THROW((void)detail::decode_module_record(detail::encode_module_record(record), "it"),
-               Error);
-}
-
-// A record is written in one way only, so nothing else is read.
-TEST(ModuleRecord, OfACopyHasForeignMarkers) {
-  const detail::ModuleRecord record{
-      .plan = {.capacity = 1'000, .fpr = 0.01, .expansion = 4}, .shards = 3, .identity = {1, 2}};
-  std::string bytes = detail::encode_module_record(record);
-  constexpr std::size_t kChecksumAt = detail::kRecordBytes - 8;
-  const auto with_version = [&](char version) {
-    bytes[8] = version;
-    detail::store_le64(bytes.data() + kChecksumAt,
-                       detail::checksum(std::as_bytes(std::span(bytes).first(kChecksumAt))));
-    return detail::decode_module_record(bytes, "it");
-  };
-  EXPECT_EQ(with_version(1).shards, 3U);
-  EXPECT_THROW((void)with_version(2), Error);
-}
-
-TEST(ModuleRecord, IsStable) {
-  const detail::ModuleRecord record{.plan = {.capacity = 1'000, .fpr = 0.25, .expansion = 4},
-                                    .shards = 3,
-                                    .identity = {'i', 'd', 'e', 'n', 't', 'i', 't', 'y'}};
-  std::string hex;
-  for (const char byte : detail::encode_module_record(record).substr(0, 72)) {
-    std::array<char, 3> two;
-    std::snprintf(two.data(), two.size(), "%02x", static_cast<unsigned char>(byte));
-    hex += two.data();
-  }
-  EXPECT_EQ(hex,
-            "89424c460d0a1a0a"
-            "0100"
-            "0000"
-            "03000000"
-            "e803000000000000"
-            "000000000000d03f"
-            "04000000"
-            "00000000000000000000000000000000000000000000000000000000"
-            "6964656e74697479");
-  // 16 / log10(4) markers of 24 bytes, and room for 7 deviations more than a third.
-  EXPECT_EQ(record.markers(2).size(), 27U);
-  EXPECT_EQ(record.markers(2)[1], std::string("\x89"
-                                              "BLF\r\n\x1A\nidentity\2\0\0\0\1\0\0\0",
-                                              24));
-  EXPECT_EQ(record.capacity_of_each(), 334U + 128 + 30 + 27 + 1);
-  EXPECT_EQ(detail::in_shard(detail::shard_hasher()("a key"), 1'000).shard, 354U);
 }
 
 }  // namespace

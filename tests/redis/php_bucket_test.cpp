@@ -152,5 +152,26 @@ TEST(PhpBucket, IsCheckedForWhatCanBeChecked) {
       ErrorCode::too_large);
 }
 
+TEST(PhpBucket, IsRotatedByARename) {
+  const Server server;
+  EXPECT_FALSE(RedisPhpFilter::rotate({server.address(), "rptc"}));
+  server.ask({"SETBIT", "rptc", "97", "1"});
+  EXPECT_TRUE(RedisPhpFilter::rotate({server.address(), "rptc"}));
+  EXPECT_EQ(server.ask({"EXISTS", "rptc"})->integer, 0);
+  EXPECT_EQ(server.ask({"GETBIT", "{rptc}:older", "97"})->integer, 1);
+  EXPECT_FALSE(RedisPhpFilter::rotate({server.address(), "rptc"}));
+  EXPECT_EQ(server.ask({"GETBIT", "{rptc}:older", "97"})->integer, 1);
+  server.ask({"SETBIT", "rptc", "98", "1"});
+  EXPECT_TRUE(RedisPhpFilter::rotate({server.address(), "rptc"}));
+  EXPECT_EQ(server.ask({"GETBIT", "{rptc}:older", "97"})->integer, 0);
+  EXPECT_EQ(server.ask({"GETBIT", "{rptc}:older", "98"})->integer, 1);
+  server.ask({"RPUSH", "list", "x"});
+  error_of([&] { RedisPhpFilter::rotate({server.address(), "list"}); }, ErrorCode::not_a_filter);
+  server.ask({"RENAME", "list", "{rptc}:older"});
+  server.ask({"SETBIT", "rptc", "98", "1"});
+  error_of([&] { RedisPhpFilter::rotate({server.address(), "rptc"}); }, ErrorCode::not_a_filter);
+  EXPECT_EQ(server.ask({"LLEN", "{rptc}:older"})->integer, 1);
+}
+
 }  // namespace
 }  // namespace bloomery

@@ -10,6 +10,7 @@
 #include "redis/proxy.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
+#include "redis/shapes.hpp"
 #include "redis/strings/redis_header.hpp"
 #include "redis/strings/string_bits.hpp"
 
@@ -23,27 +24,28 @@ using test::Server;
 
 using namespace std::chrono_literals;
 
-const std::vector<std::string> kKeys = {"one", "two", "three"};
+class BrokenConnection : public test::OfEachShape {};
 
-// How many of the keys are there, asked without the proxy.
-std::size_t kept(const Server& server, std::size_t first_keys) {
-  return RedisFilter::open({server.address(), "filter"})
-      .may_contain_many(std::span(kKeys).first(first_keys));
-}
+INSTANTIATE_TEST_SUITE_P(In, BrokenConnection, testing::Values(test::Shape(), test::Shape(2)),
+                         test::name_of_shape);
 
-TEST(RedisFault, AConnectionMayBreakAtEveryByte) {
-  const Server server;
-  Proxy proxy(server.scratch() / "proxy", server.path());
-  const RedisAddress through{.socket = server.scratch() / "proxy"};
-
-  RedisFilter::create({server.address(), "filter"}, plan(1'000, 0.001));
-  // The same string each time: the answers name its identity, in as many digits as it has.
-  const std::string empty = server.get("filter");
-  const auto make = [&] { server.ask({"SET", "filter", empty}); };
-  {
-    auto filter = RedisFilter::open({through, "filter"});
-    filter.insert_many(kKeys);
-  }
+TEST_P(BrokenConnection, MayBreakAtEveryByte) {
+  const test::Scratch scratch;
+  Proxy proxy(scratch / "proxy", server().path());
+  const auto open = [&] {
+    return RedisFilter::open({{.socket = scratch / "proxy"}, "f", place_to_open().shards});
+  };
+  const std::vector<std::string> items = {"one", "two", "three", "four"};
+  // How many of the first keys are there, asked without the proxy.
+  const auto kept = [&](std::size_t first) {
+    return RedisFilter::open(place_to_open()).may_contain_many(std::span(items).first(first));
+  };
+  RedisFilter::create(place(), plan(1'000, 0.001));
+  // The same strings each time: the answers name their identity, in as many digits as it has.
+  std::vector<std::string> empty;
+  for (const std::string& key : keys()) empty.push_back(server().get(key));
+  std::optional<RedisFilter> filter(open());
+  filter->insert_many(items);
   const std::size_t requests = proxy.requests_passed();
   const std::size_t replies = proxy.replies_passed();
   ASSERT_GT(requests, 500U);
@@ -51,12 +53,12 @@ TEST(RedisFault, AConnectionMayBreakAtEveryByte) {
 
   std::size_t partial = 0;
   const auto broken_at = [&](std::size_t request_bytes, std::size_t reply_bytes) {
-    make();
+    filter.reset();
+    for (std::size_t i = 0; i < strings(); ++i) server().ask({"SET", keys()[i], empty[i]});
     proxy.cut(request_bytes, reply_bytes);
-    std::optional<RedisFilter> filter;
     try {
-      filter.emplace(RedisFilter::open({through, "filter"}));
-      filter->insert_many(kKeys);
+      filter.emplace(open());
+      filter->insert_many(items);
       ADD_FAILURE() << "not broken at " << request_bytes << ", " << reply_bytes;
     } catch (const Error& error) {
       ASSERT_EQ(error.code(), ErrorCode::unavailable) << error.what();
@@ -64,179 +66,20 @@ TEST(RedisFault, AConnectionMayBreakAtEveryByte) {
     proxy.cut(Proxy::kNever, Proxy::kNever);
     if (!filter) return;
     const std::size_t acknowledged = filter->acknowledged();
-    ASSERT_LT(acknowledged, kKeys.size());
-    ASSERT_EQ(kept(server, acknowledged), acknowledged);
+    ASSERT_LT(acknowledged, items.size());
+    ASSERT_EQ(kept(acknowledged), acknowledged);
     if (acknowledged > 0) ++partial;
-    filter->insert_many(kKeys);  // over a new connection
-    ASSERT_EQ(filter->acknowledged(), kKeys.size());
-    ASSERT_EQ(kept(server, kKeys.size()), kKeys.size());
+    filter->insert_many(items);  // over a new connection
+    ASSERT_EQ(filter->acknowledged(), items.size());
+    ASSERT_EQ(kept(items.size()), items.size());
   };
-  for (std::size_t byte = 0; byte < requests; ++byte) broken_at(byte, Proxy::kNever);
-  for (std::size_t byte = 0; byte < replies; ++byte) broken_at(Proxy::kNever, byte);
+  // In shards more is said: every second byte, of what is said of the keys.
+  const std::size_t step = in_shards() ? 2 : 1;
+  for (std::size_t byte = in_shards() ? requests - 600 : 0; byte < requests; byte += step)
+    broken_at(byte, Proxy::kNever);
+  for (std::size_t byte = in_shards() ? replies - 200 : 0; byte < replies; ++byte)
+    broken_at(Proxy::kNever, byte);
   EXPECT_GT(partial, 10U) << "no break between the answers of a batch was tried";
-}
-
-// A string that somebody cuts in the moment between a look at its length and what follows it.
-struct CutBetween {
-  static constexpr std::size_t kLeft = 201;  // the header, and some bits
-  explicit CutBetween(const Plan& plan) {
-    filter.emplace(RedisFilter::create({real.address(), "filter"}, plan));
-    for (std::uint64_t key = 0; key < 100; ++key) {
-      filter->insert(key);
-      before.push_back(key);
-    }
-    filter.emplace(RedisFilter::open({{.port = node.port()}, "filter"}));
-  }
-  void cut() const { real.ask({"SET", "filter", real.get("filter").substr(0, kLeft)}); }
-  // Before the first command that `is_next` names, of those after this call.
-  void cut_before(std::function<bool(const Scripted::Words&)> is_next) {
-    node.say([this, is_next = std::move(is_next)](
-                 const Scripted::Words& words) -> std::optional<std::string> {
-      if (!done && is_next(words)) {
-        done = true;
-        cut();
-      }
-      return std::nullopt;
-    });
-  }
-  // Every client that comes now is told too.
-  void expect_refused() {
-    node.say(nullptr);
-    error_of([&] { (void)filter->may_contain_many(before); }, ErrorCode::corrupt);
-    error_of([&] { (void)filter->may_contain(before[0]); }, ErrorCode::corrupt);
-    error_of([&] { filter->insert_many(before); }, ErrorCode::corrupt);
-    error_of([&] { RedisFilter::open({real.address(), "filter"}); }, ErrorCode::corrupt);
-  }
-
-  const Server real;
-  Scripted node{real.path()};
-  std::optional<RedisFilter> filter;
-  std::vector<std::uint64_t> before;
-  bool done = false;
-};
-
-// Bits of some keys are in the string's last byte, and would make it as long as it was.
-TEST(RedisFault, AStringThatIsCutUnderAnInsertIsNotHealed) {
-  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
-    SCOPED_TRACE(to_string(layout));
-    // Of 2,000 keys with 6 bits in 2^11 bits, about 47 have one in the last byte.
-    CutBetween string({layout, 2'048, 6, 300, 0.05});
-    std::vector<std::uint64_t> more(2'000);
-    for (std::size_t i = 0; i < more.size(); ++i) more[i] = 1'000 + i;
-    string.cut_before([](const auto& words) { return words[0] == "BITFIELD"; });
-    error_of([&] { string.filter->insert_many(more); }, ErrorCode::corrupt);
-    EXPECT_LT(string.real.get("filter").size(), 128U + 256);
-    string.expect_refused();
-  }
-}
-
-TEST(RedisFault, AStringThatIsCutUnderALookUpIsNotAbsent) {
-  for (const Layout layout : {Layout::blocked, Layout::standard})
-    for (const std::size_t keys : {std::size_t{1}, std::size_t{100}}) {
-      SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(keys));
-      CutBetween string({layout, 2'048, 6, 300, 0.05});
-      string.cut_before(
-          [](const auto& words) { return words[0] == "BITFIELD_RO" || words[0] == "GETRANGE"; });
-      error_of([&] { (void)string.filter->may_contain_many(std::span(string.before).first(keys)); },
-               ErrorCode::corrupt);
-      string.expect_refused();
-    }
-}
-
-TEST(RedisFault, AShardThatIsCutUnderALookUpIsNotAbsent) {
-  for (const Layout layout : {Layout::blocked, Layout::standard})
-    for (const std::size_t count : {std::size_t{1}, std::size_t{200}}) {
-      SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(count));
-      const Server real;
-      auto made = RedisFilter::create({real.address(), "filter", 2}, plan(1'000, 0.01, layout));
-      std::vector<std::uint64_t> keys(count);
-      for (std::size_t i = 0; i < count; ++i) keys[i] = i;
-      made.insert_many(keys);
-      Scripted node(real.path());
-      auto filter = RedisFilter::open({{.port = node.port()}, "filter", 0});
-      bool done = false;
-      node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
-        if (!done && (words[0] == "BITFIELD_RO" || words[0] == "GETRANGE")) {
-          done = true;
-          for (const std::string& key : made.keys())
-            real.ask({"SET", key, real.get(key).substr(0, CutBetween::kLeft)});
-        }
-        return std::nullopt;
-      });
-      error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::corrupt);
-      if (count == 1) {
-        EXPECT_EQ(filter.acknowledged(), 0U);
-      }
-    }
-}
-
-// Who finds the string cut builds it anew, of the same length, while a batch of look-ups is on its way.
-TEST(RedisFault, AStringThatWasCutAndIsReplacedUnderALookUpIsNotAbsent) {
-  for (const Layout layout : {Layout::blocked, Layout::standard})
-    for (const std::size_t keys : {std::size_t{1}, std::size_t{5}, std::size_t{100}}) {
-      SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(keys));
-      const Plan plan{layout, 2'048, 6, 300, 0.05};
-      CutBetween string(plan);
-      Filter whole(plan);
-      whole.insert_many(string.before);
-      bool replaced = false;
-      string.node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
-        if (!string.done && (words[0] == "BITFIELD_RO" || words[0] == "GETRANGE")) {
-          string.done = true;
-          string.cut();
-        } else if (string.done && !replaced && words[0] == "STRLEN") {
-          replaced = true;
-          RedisFilter::store({string.real.address(), "filter"}, whole, true);
-        }
-        return std::nullopt;
-      });
-      try {
-        EXPECT_EQ(string.filter->may_contain_many(std::span(string.before).first(keys)), keys);
-      } catch (const Error& error) {
-        EXPECT_TRUE(error.code() == ErrorCode::mismatch || error.code() == ErrorCode::corrupt)
-            << error.what();
-      }
-      EXPECT_TRUE(string.done);
-      // By blocks the length is asked before the first of them is read: there the string stays cut.
-      EXPECT_TRUE(replaced || (layout == Layout::blocked && keys == 100));
-    }
-}
-
-TEST(RedisFault, AShardThatWasCutAndIsReplacedUnderALookUpIsNotAbsent) {
-  for (const std::size_t count : {std::size_t{1}, std::size_t{200}}) {
-    SCOPED_TRACE(count);
-    const Server real;
-    const Plan plan = bloomery::plan(1'000, 0.01, Layout::standard);
-    auto made = RedisFilter::create({real.address(), "filter", 2}, plan);
-    auto next = RedisFilter::create({real.address(), "next", 2}, plan);
-    std::vector<std::uint64_t> keys(count);
-    for (std::size_t i = 0; i < count; ++i) keys[i] = i;
-    made.insert_many(keys);
-    next.insert_many(keys);
-    Scripted node(real.path());
-    auto filter = RedisFilter::open({{.port = node.port()}, "filter", 0});
-    bool cut = false;
-    int replaced = 0;
-    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
-      if (!cut && words[0] == "BITFIELD_RO") {
-        cut = true;
-        for (const std::string& key : made.keys())
-          real.ask({"SET", key, real.get(key).substr(0, CutBetween::kLeft)});
-      } else if (cut && words[0] != "BITFIELD_RO") {
-        const bool first = words[1] == made.keys()[0];
-        replaced += 1;
-        real.ask({"SET", words[1], real.get(next.keys()[first ? 0 : 1])});
-      }
-      return std::nullopt;
-    });
-    try {
-      EXPECT_EQ(filter.may_contain_many(keys), count);
-    } catch (const Error& error) {
-      EXPECT_TRUE(error.code() == ErrorCode::mismatch || error.code() == ErrorCode::corrupt)
-          << error.what();
-    }
-    EXPECT_GT(replaced, 0);
-  }
 }
 
 // The bits of what was never taken are not zeros.
@@ -368,7 +211,7 @@ TEST(RedisFault, AFullServerSaysSo) {
   auto filter = RedisFilter::create({server.address(), "filter"}, plan(1'000, 0.01));
   filter.insert("a key");
   server.ask({"CONFIG", "SET", "maxmemory", "1"});
-  error_of([&] { filter.insert_many(kKeys); }, ErrorCode::no_space);
+  error_of([&] { filter.insert_many(std::vector{1, 2, 3}); }, ErrorCode::no_space);
   EXPECT_EQ(filter.acknowledged(), 0U);
   EXPECT_TRUE(filter.may_contain("a key"));
   error_of(

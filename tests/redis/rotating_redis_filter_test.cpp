@@ -1,15 +1,17 @@
-// Two generations: found for one rotation, forgotten after two, and never "absent" by mistake.
-#include <bloomery/redis_php_filter.hpp>
+// Two generations, in one string each or in shards: a key is found for one rotation, forgotten after two, and never
+// "absent" by mistake.
+#include <bloomery/redis_filter.hpp>
 #include <bloomery/rotating_redis_filter.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include "redis/proxy.hpp"
-#include "redis/server.hpp"
+#include "redis/shapes.hpp"
 #include "redis/strings/redis_header.hpp"
 #include "support/random.hpp"
 
@@ -18,53 +20,62 @@ namespace {
 
 using test::error_of;
 using test::keys_from;
-using test::Server;
+using test::Proxy;
 
-Server& rotating_server() {
-  static Server one;
-  return one;
-}
+class RotatingStrings : public test::OfEachShape {
+ protected:
+  static RotatingRedisFilter made(std::optional<Layout> layout = std::nullopt) {
+    return RotatingRedisFilter::create(place(), 10'000, 1e-6, Hasher(), layout);
+  }
+  static RotatingRedisFilter open() { return RotatingRedisFilter::open(place_to_open()); }
+  // Of each newer string.
+  static std::vector<std::uint64_t> generations() {
+    std::vector<std::uint64_t> all;
+    for (const std::string& key : keys())
+      all.push_back(detail::decode_redis_header(server().get(key), key).generation);
+    return all;
+  }
+  static std::vector<std::uint64_t> all_at(std::uint64_t generation) {
+    return std::vector(strings(), generation);
+  }
+};
 
-RotatingRedisFilter made(const std::string& key,
-                         const RedisAddress& address = rotating_server().address()) {
-  return RotatingRedisFilter::create({address, key}, 10'000, 1e-6);
-}
+INSTANTIATE_TEST_SUITE_P(In, RotatingStrings, test::every_shape(), test::name_of_shape);
 
-TEST(RotatingRedisFilter, ForgetsAfterTheSecondRotation) {
-  auto filter = made("turns");
-  auto other =
-      RotatingRedisFilter::open({rotating_server().address(), "turns"});  // knows of no rotation
-  EXPECT_EQ(filter.capacity(), 10'000U);
-  EXPECT_DOUBLE_EQ(other.fpr(), 1e-6);
+TEST_P(RotatingStrings, ForgetAfterTheSecondRotation) {
   const auto first = keys_from(1, 3'000), second = keys_from(100'000, 3'000);
-  EXPECT_EQ(filter.insert_many(first), first.size());
-  EXPECT_EQ(other.insert_many(first), 0U);
-  const std::uint64_t generation = filter.generation();
-  EXPECT_TRUE(filter.rotate());
-  EXPECT_EQ(other.generation(), generation + 1);
-  EXPECT_EQ(other.may_contain_many(first), first.size());
-  EXPECT_EQ(other.insert_many(second), second.size());
-  EXPECT_EQ(filter.may_contain_many(second), second.size());
-  EXPECT_TRUE(other.rotate());
-  EXPECT_EQ(filter.may_contain_many(second), second.size());
-  EXPECT_EQ(filter.may_contain_many(first), 0U);
-  EXPECT_EQ(other.may_contain_many(first), 0U);
-  EXPECT_EQ(filter.insert_many(first), first.size()) << "what was forgotten is new";
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
+    SCOPED_TRACE(to_string(layout));
+    server().ask({"FLUSHALL"});
+    auto filter = made(layout);
+    auto other = open();  // knows neither the number of strings nor of a rotation
+    EXPECT_EQ(other.shards(), GetParam());
+    EXPECT_EQ(other.capacity(), 10'000U);
+    EXPECT_NEAR(other.fpr(), 1e-6, in_shards() ? 1e-8 : 1e-20);
+    EXPECT_EQ(filter.insert_many(first), first.size());
+    EXPECT_EQ(other.insert_many(first), 0U);
+    const std::uint64_t generation = filter.generation();
+    EXPECT_TRUE(filter.rotate());
+    EXPECT_EQ(other.generation(), generation + 1);
+    EXPECT_FALSE(other.rotate(generation)) << "it has been done";
+    EXPECT_EQ(generations(), all_at(generation + 1));
+    other.verify();
+    EXPECT_EQ(other.may_contain_many(first), first.size());
+    EXPECT_EQ(other.insert_many(second), second.size());
+    EXPECT_EQ(filter.may_contain_many(second), second.size());
+    const auto both = filter.stats();
+    EXPECT_NEAR(both.newer.estimated_items, 3'000, 100);
+    EXPECT_NEAR(both.older.estimated_items, 3'000, 100);
+    EXPECT_TRUE(other.rotate());
+    EXPECT_EQ(filter.may_contain_many(second), second.size());
+    EXPECT_EQ(filter.may_contain_many(first), 0U);
+    EXPECT_EQ(other.may_contain_many(first), 0U);
+    EXPECT_EQ(filter.insert_many(first), first.size()) << "what was forgotten is new";
+  }
 }
 
-TEST(RotatingRedisFilter, IsNotHealedByAnInsertWhereItsStringIsCut) {
-  auto filter = made("healed");
-  const auto keys = keys_from(1, 3'000), more = keys_from(100'000, 10'000);
-  filter.insert_many(keys);
-  const std::string cut = rotating_server().get("healed").substr(0, 201);
-  rotating_server().ask({"SET", "healed", cut});
-  error_of([&] { filter.insert_many(more); }, ErrorCode::corrupt);
-  EXPECT_EQ(rotating_server().get("healed"), cut);
-  error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::corrupt);
-}
-
-TEST(RotatingRedisFilter, KeepsWhatComesAgain) {
-  auto filter = made("again");
+TEST_P(RotatingStrings, KeepWhatComesAgain) {
+  auto filter = made();
   EXPECT_TRUE(filter.insert("a key"));
   for (int i = 0; i < 5; ++i) {
     filter.rotate();
@@ -73,8 +84,8 @@ TEST(RotatingRedisFilter, KeepsWhatComesAgain) {
   EXPECT_TRUE(filter.may_contain("a key"));
 }
 
-TEST(RotatingRedisFilter, AnswersKeyByKey) {
-  auto filter = made("each");
+TEST_P(RotatingStrings, AnswerKeyByKey) {
+  auto filter = made();
   const auto older = keys_from(1, 1'000), newer = keys_from(50'000, 1'000);
   filter.insert_many(older);
   filter.rotate();
@@ -94,20 +105,22 @@ TEST(RotatingRedisFilter, AnswersKeyByKey) {
 }
 
 // Rotations come at any moment. A key is found unless two of them were done since its insert.
-TEST(RotatingRedisFilter, HasNoMomentOfAmnesia) {
-  auto filter = made("moment");
+TEST_P(RotatingStrings, HaveNoMomentOfAmnesia) {
+  auto filter = made();
   // About one rotation for three keys, however slow the machine: at any moment of what a key asks.
   std::atomic<bool> stop = false;
   std::atomic<std::uint64_t> done = 0;
   std::thread rotator([&] {
-    auto mine = RotatingRedisFilter::open({rotating_server().address(), "moment"});
+    auto mine = open();
     for (std::uint64_t next = 0; !stop; std::this_thread::yield()) {
       if (done < next) continue;
       mine.rotate();
       next = done + 3;
     }
   });
-  auto counter = RotatingRedisFilter::open({rotating_server().address(), "moment"});
+  auto counter = open();
+  // The other shards rotate before the first: one rotation may have been under way at `before`.
+  const std::uint64_t rotations = strings() > 1 ? 1 : 2;
   int asked = 0, lost = 0;
   // More keys where the rotator hardly gets a turn.
   for (std::uint64_t i = 0; i < 2'000 || (i < 50'000 && counter.generation() <= 50); ++i) {
@@ -116,7 +129,7 @@ TEST(RotatingRedisFilter, HasNoMomentOfAmnesia) {
     const std::uint64_t before = counter.generation();
     EXPECT_TRUE(filter.insert(key)) << "a new key that no client was told is new";
     const bool found = filter.may_contain(key);
-    if (counter.generation() >= before + 2) continue;
+    if (counter.generation() >= before + rotations) continue;
     ++asked;
     lost += found ? 0 : 1;
   }
@@ -127,36 +140,38 @@ TEST(RotatingRedisFilter, HasNoMomentOfAmnesia) {
   EXPECT_GT(filter.generation(), 50U) << "too few rotations to have met one";
 }
 
-TEST(RotatingRedisFilter, IsRotatedOnceByManyAtATime) {
-  auto filter = made("once");
-  const std::uint64_t from = filter.generation();
-  std::atomic<int> done = 0;
-  std::vector<std::thread> clients;
-  for (int i = 0; i < 4; ++i)
-    clients.emplace_back([&] {
-      auto mine = RotatingRedisFilter::open({rotating_server().address(), "once"});
-      done += mine.rotate(from) ? 1 : 0;
-    });
-  for (std::thread& client : clients) client.join();
-  EXPECT_EQ(done.load(), 1);
-  EXPECT_EQ(filter.generation(), from + 1);
+TEST_P(RotatingStrings, AreRotatedOnceByManyAtATime) {
+  auto filter = made();
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t from = filter.generation();
+    const auto keys = keys_from(1'000 * static_cast<std::uint64_t>(round), 1'000);
+    filter.insert_many(keys);
+    std::atomic<int> done = 0;
+    std::vector<std::thread> clients;
+    for (int i = 0; i < 4; ++i) clients.emplace_back([&] { done += open().rotate(from) ? 1 : 0; });
+    for (std::thread& client : clients) client.join();
+    EXPECT_EQ(done.load(), 1);
+    EXPECT_EQ(filter.generation(), from + 1);
+    EXPECT_EQ(generations(), all_at(from + 1));
+    EXPECT_EQ(filter.may_contain_many(keys), keys.size());
+  }
 }
 
-TEST(RotatingRedisFilter, SaysWhetherARotationWasDoneWhereTheConnectionBreaks) {
+TEST_P(RotatingStrings, SayWhetherARotationWasDoneWhereTheConnectionBreaks) {
   const test::Scratch scratch;
-  test::Proxy proxy(scratch / "proxy", rotating_server().path());
-  made("cut");
+  Proxy proxy(scratch / "proxy", server().path());
+  made();
   int asked_again = 0;
   // Every request is cut after another number of bytes, and so is every reply.
   for (std::size_t at = 1; at < 900; at += at >= 130 && at < 170 ? 1 : 13)
     for (const bool request : {true, false}) {
-      proxy.cut(test::Proxy::kNever, test::Proxy::kNever);
-      const std::uint64_t before =
-          RotatingRedisFilter::open({rotating_server().address(), "cut"}).generation();
-      auto filter = RotatingRedisFilter::open({{.socket = scratch / "proxy"}, "cut"});
-      // It connects anew for the first thing that is asked of it.
-      proxy.cut(request ? at : test::Proxy::kNever, request ? test::Proxy::kNever : at);
-      auto mine = RotatingRedisFilter::open({rotating_server().address(), "cut"});
+      proxy.cut(Proxy::kNever, Proxy::kNever);
+      const std::uint64_t before = open().generation();
+      auto filter =
+          RotatingRedisFilter::open({{.socket = scratch / "proxy"}, "f", place_to_open().shards});
+      // It connects again for the first thing that is asked of it.
+      proxy.cut(request ? at : Proxy::kNever, request ? Proxy::kNever : at);
+      auto mine = open();
       bool done = false, threw = false;
       try {
         done = filter.rotate(before);
@@ -174,128 +189,125 @@ TEST(RotatingRedisFilter, SaysWhetherARotationWasDoneWhereTheConnectionBreaks) {
   EXPECT_GT(asked_again, 0);
 }
 
-TEST(RotatingRedisFilter, IsNeverAbsentWhereAGenerationIsGone) {
-  auto filter = made("gone");
-  filter.insert("a key");
-  filter.rotate();
-  const std::string older = older_redis_key("gone");
-  EXPECT_EQ(older, "{gone}:older");
-  EXPECT_EQ(older_redis_key("a{b}c"), "a{b}c:older");
-  rotating_server().ask({"COPY", older, "saved"});
-  rotating_server().ask({"DEL", older});
-  error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::missing);
-  error_of([&] { (void)filter.may_contain("another"); }, ErrorCode::missing);
-  EXPECT_TRUE(filter.rotate()) << "what is lost was to be dropped";
-  EXPECT_FALSE(filter.may_contain("a key"));
-  // A generation of long ago in the place of the one before.
-  filter.rotate();
-  rotating_server().ask({"COPY", "saved", older, "REPLACE"});
-  error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::mismatch);
-  error_of([&] { filter.insert("a key"); }, ErrorCode::mismatch);
-  filter.rotate();
-  EXPECT_FALSE(filter.may_contain("a third"));
-
-  rotating_server().ask({"DEL", "gone"});
-  error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::missing);
-  error_of([&] { filter.insert("a key"); }, ErrorCode::missing);
-  EXPECT_EQ(rotating_server().ask({"EXISTS", "gone"})->integer, 0)
-      << "the insert left something behind";
-  error_of([&] { filter.rotate(); }, ErrorCode::missing);
-  RotatingRedisFilter::create({rotating_server().address(), "gone"}, 10'000, 1e-6, Hasher(),
-                              std::nullopt, true);
-  error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::mismatch);
+TEST_P(RotatingStrings, CannotGoMissingUnseen) {
+  const auto items = keys_from(1, 3'000), absent = keys_from(900'000, 100);
+  for (const bool older : {true, false}) {
+    SCOPED_TRACE(older);
+    server().ask({"FLUSHALL"});
+    auto filter = made();
+    filter.insert_many(items);
+    const std::string lost = older ? older_redis_key(keys().back()) : keys().back();
+    const std::string whole = server().get(lost);
+    std::uint64_t fresh = 2'000'000;  // a key that is in the newer generation is asked of no other
+    const auto refused = [&](ErrorCode code, bool by_verify = true) {
+      SCOPED_TRACE(static_cast<int>(code));
+      error_of([&] { (void)filter.may_contain_many(absent); }, code);
+      const auto one_by_one = [&] {
+        for (const std::uint64_t key : absent) (void)filter.may_contain(key);
+      };
+      error_of(one_by_one, code);
+      error_of([&] { filter.insert_many(keys_from(fresh += 1'000, 100)); }, code);
+      if (by_verify) error_of([&] { filter.verify(); }, code);
+    };
+    server().ask({"SET", lost, whole.substr(0, 300)});
+    refused(ErrorCode::corrupt);
+    if (!in_shards() && !older) {
+      EXPECT_EQ(server().get(lost), whole.substr(0, 300)) << "an insert has healed it";
+    }
+    server().ask({"DEL", lost});
+    refused(ErrorCode::missing);
+    EXPECT_EQ(server().ask({"EXISTS", lost})->integer, 0) << "an insert left something behind";
+    // The string of another filter, and of another shard.
+    server().ask({"SET", lost, whole});
+    RotatingRedisFilter::create(place("g"), 10'000, 1e-6);
+    const std::string others = keys("g").back();
+    server().ask({"COPY", older ? older_redis_key(others) : others, lost, "REPLACE"});
+    refused(ErrorCode::mismatch);
+    if (strings() > 1) {
+      server().ask({"COPY", keys()[0], lost, "REPLACE"});
+      refused(ErrorCode::mismatch, false);
+    }
+    server().ask({"SET", lost, whole});
+    filter.verify();
+    EXPECT_EQ(filter.may_contain_many(items), items.size());
+    server().ask({"DEL", lost});
+    if (!older) {
+      // A rotation does not make it again; the other shards are rotated.
+      if (strings() == 1)
+        error_of([&] { filter.rotate(); }, ErrorCode::missing);
+      else
+        filter.rotate();
+      refused(ErrorCode::missing);
+      continue;
+    }
+    // The loss of an older string is repaired by a rotation.
+    EXPECT_TRUE(filter.rotate()) << "what is lost was to be dropped";
+    filter.verify();
+    EXPECT_EQ(filter.may_contain_many(items), items.size());
+    EXPECT_EQ(filter.may_contain_many(absent), 0U);
+    // In the place of the one before: the newer one, and a generation of long ago.
+    server().ask({"COPY", lost, "saved"});
+    filter.rotate();
+    server().ask({"COPY", keys().back(), lost, "REPLACE"});
+    error_of([&] { filter.verify(); }, ErrorCode::mismatch);
+    server().ask({"COPY", "saved", lost, "REPLACE"});
+    refused(ErrorCode::mismatch);
+    filter.rotate();
+    filter.verify();
+    EXPECT_EQ(filter.may_contain_many(items), 0U);
+    server().ask({"SETRANGE", lost, "20", "x"});
+    error_of([&] { filter.verify(); }, ErrorCode::corrupt);
+  }
 }
 
-TEST(RotatingRedisFilter, IsNotTakenForAnother) {
-  made("kind");
-  error_of([] { made("kind"); }, ErrorCode::exists);
-  error_of([] { RedisFilter::open({rotating_server().address(), "kind"}); }, ErrorCode::wrong_kind);
+TEST_P(RotatingStrings, AreNotTakenForAnother) {
+  made();
+  error_of([] { made(); }, ErrorCode::exists);
+  error_of([] { RedisFilter::open(place()); }, ErrorCode::wrong_kind);
+  for (const std::string& key : keys()) {
+    error_of([&] { RedisFilter::open(at(key)); }, ErrorCode::wrong_kind);
+    error_of([&] { RedisFilter::open(at(older_redis_key(key))); }, ErrorCode::wrong_kind);
+    if (in_shards()) error_of([&] { RotatingRedisFilter::open(at(key)); }, ErrorCode::wrong_kind);
+  }
+  if (in_shards())
+    error_of([] { RotatingRedisFilter::open(at("f", strings() + 1)); }, ErrorCode::mismatch);
+  error_of([] { RotatingRedisFilter::open(place_to_open("never")); }, ErrorCode::missing);
+  RedisFilter::create(place("plain"), plan(100, 0.01));
+  error_of([] { RotatingRedisFilter::open(place_to_open("plain")); }, ErrorCode::wrong_kind);
+  error_of([] { RedisFilter::create(place(), plan(100, 0.01), Hasher(), true); },
+           ErrorCode::exists);
+  error_of([] { RedisFilterWriter::of_keys(place(), plan(100, 0.01), Hasher(), true).publish(); },
+           ErrorCode::exists);
   error_of(
       [] {
-        RedisFilter::open({rotating_server().address(), older_redis_key("kind")});
-      },
-      ErrorCode::wrong_kind);
-  RedisFilter::create({rotating_server().address(), "plain"}, plan(100, 0.01));
-  error_of(
-      [] {
-        RotatingRedisFilter::open({rotating_server().address(), "plain"});
-      },
-      ErrorCode::wrong_kind);
-  error_of(
-      [] {
-        RotatingRedisFilter::create({rotating_server().address(), "plain"}, 100, 0.01, Hasher(),
+        RotatingRedisFilter::create(place(in_shards() ? "f" : "plain"), 100, 0.01, Hasher(),
                                     std::nullopt, true);
       },
-      ErrorCode::exists);
-  error_of(
-      [] {
-        RedisFilter::create({rotating_server().address(), "kind"}, plan(100, 0.01), Hasher(), true);
-      },
-      ErrorCode::exists);
-  error_of(
-      [] {
-        RotatingRedisFilter::open({rotating_server().address(), "never"});
-      },
-      ErrorCode::missing);
+      in_shards() ? ErrorCode::wrong_kind : ErrorCode::exists);
+  const auto items = keys_from(1, 100);
+  EXPECT_EQ(open().insert_many(items), items.size());
 }
 
-TEST(RotatingRedisFilter, VerifiesThatBothAreOfOneFilter) {
-  auto filter = made("sound");
-  filter.verify();
-  const std::string older = older_redis_key("sound");
-  rotating_server().ask({"COPY", older, "aside"});
-  filter.rotate();
-  filter.verify();
-  rotating_server().ask({"COPY", "sound", older, "REPLACE"});
-  error_of([&] { filter.verify(); }, ErrorCode::mismatch);
-  rotating_server().ask({"COPY", "aside", older, "REPLACE"});
-  error_of([&] { filter.verify(); }, ErrorCode::mismatch);
-  rotating_server().ask({"SETRANGE", older, "20", "x"});
-  error_of([&] { filter.verify(); }, ErrorCode::corrupt);
-  rotating_server().ask({"DEL", older});
-  error_of([&] { filter.verify(); }, ErrorCode::missing);
-}
-
-TEST(RotatingRedisFilter, RotatesNoOther) {
-  auto filter = made("other");
-  rotating_server().ask({"DEL", "other", older_redis_key("other")});
-  auto same_shape = made("other");
+TEST_P(RotatingStrings, RotateNoOther) {
+  auto filter = made();
+  server().ask({"FLUSHALL"});
+  auto same_shape = made();
   same_shape.insert("a key");
   error_of([&] { (void)filter.generation(); }, ErrorCode::mismatch);
   error_of([&] { filter.rotate(2); }, ErrorCode::mismatch);
+  error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::mismatch);
+  error_of([&] { filter.insert("a key"); }, ErrorCode::mismatch);
   EXPECT_EQ(same_shape.generation(), 2U);
   EXPECT_TRUE(same_shape.may_contain("a key"));
 }
 
-TEST(RotatingRedisFilter, StaysWhereItCannotBeReplaced) {
-  auto filter = made("stays");
-  filter.insert("a key");
-  const auto replace = [](std::uint64_t capacity) {
-    RotatingRedisFilter::create({rotating_server().address(), "stays"}, capacity, 1e-6, Hasher(),
-                                std::nullopt, true);
-  };
-  // Strings that the server does not make.
-  rotating_server().ask({"CONFIG", "SET", "proto-max-bulk-len", "1mb"});
-  error_of([&] { replace(10'000'000); }, ErrorCode::io);
-  rotating_server().ask({"CONFIG", "SET", "proto-max-bulk-len", "512mb"});
-  EXPECT_TRUE(filter.may_contain("a key"));
-  // Something else in the place of the older generation.
-  const std::string older = older_redis_key("stays");
-  rotating_server().ask({"RENAME", older, "aside"});
-  rotating_server().ask({"SET", older, "a text"});
-  error_of([&] { replace(10'000); }, ErrorCode::exists);
-  EXPECT_EQ(rotating_server().get(older), "a text");
-  rotating_server().ask({"RENAME", "aside", older});
-  EXPECT_TRUE(filter.may_contain("a key"));
-  replace(10'000);
-  error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::mismatch);
-  EXPECT_EQ(rotating_server().ask({"KEYS", "{stays}:*"})->elements, 1U)
-      << "something was left behind";
-}
+class RotatingRates : public RotatingStrings {};
+INSTANTIATE_TEST_SUITE_P(In, RotatingRates, testing::Values(test::Shape(), test::Shape(5)),
+                         test::name_of_shape);
 
-TEST(RotatingRedisFilter, KeepsToItsFprWithBothGenerations) {
+TEST_P(RotatingRates, AreThoseOfBothGenerations) {
   if (test::hurried()) GTEST_SKIP() << "long only because it draws many samples";
-  auto filter = RotatingRedisFilter::create({rotating_server().address(), "rate"}, 20'000, 0.02);
+  auto filter = RotatingRedisFilter::create(place(), 20'000, 0.02);
   filter.insert_many(keys_from(1, 20'000));
   filter.rotate();
   filter.insert_many(keys_from(1'000'000, 20'000));
@@ -304,51 +316,82 @@ TEST(RotatingRedisFilter, KeepsToItsFprWithBothGenerations) {
   const double found = static_cast<double>(filter.may_contain_many(keys_from(50'000'000, 300'000)));
   EXPECT_LT(found / 300'000, 0.02 * 1.1);
   EXPECT_GT(found / 300'000, 0.02 * 0.85);
-  const auto fill = filter.stats();
-  EXPECT_NEAR(fill.current_fpr, 0.02, 0.002);
-  EXPECT_NEAR(fill.newer.estimated_items, 20'000, 400);
-  EXPECT_NEAR(fill.older.estimated_items, 20'000, 400);
+  const auto both = filter.stats();
+  EXPECT_NEAR(both.current_fpr, 0.02, 0.002);
+  EXPECT_NEAR(both.newer.estimated_items, 20'000, 400);
+  EXPECT_NEAR(both.older.estimated_items, 20'000, 400);
 }
 
-TEST(RotatingRedisFilter, MovesTheBucketOfAPhpClass) {
-  EXPECT_FALSE(RedisPhpFilter::rotate({rotating_server().address(), "rptc"}));
-  rotating_server().ask({"SETBIT", "rptc", "97", "1"});
-  EXPECT_TRUE(RedisPhpFilter::rotate({rotating_server().address(), "rptc"}));
-  EXPECT_EQ(rotating_server().ask({"EXISTS", "rptc"})->integer, 0);
-  EXPECT_EQ(rotating_server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 1);
-  EXPECT_FALSE(RedisPhpFilter::rotate({rotating_server().address(), "rptc"}));
-  EXPECT_EQ(rotating_server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 1);
-  rotating_server().ask({"SETBIT", "rptc", "98", "1"});
-  EXPECT_TRUE(RedisPhpFilter::rotate({rotating_server().address(), "rptc"}));
-  EXPECT_EQ(rotating_server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 0);
-  EXPECT_EQ(rotating_server().ask({"GETBIT", "{rptc}:older", "98"})->integer, 1);
-  rotating_server().ask({"RPUSH", "list", "x"});
-  error_of(
-      [] {
-        RedisPhpFilter::rotate({rotating_server().address(), "list"});
-      },
-      ErrorCode::not_a_filter);
-  rotating_server().ask({"RENAME", "list", "{rptc}:older"});
-  rotating_server().ask({"SETBIT", "rptc", "98", "1"});
-  error_of(
-      [] {
-        RedisPhpFilter::rotate({rotating_server().address(), "rptc"});
-      },
-      ErrorCode::not_a_filter);
-  EXPECT_EQ(rotating_server().ask({"LLEN", "{rptc}:older"})->integer, 1);
+// A client that dies while it rotates leaves shards of two generations. Everything works, nothing of the
+// last generation is lost, and the next rotation does the shards that are left.
+TEST_P(RotatingStrings, AreCompletedByTheNextRotation) {
+  const test::Scratch scratch;
+  Proxy proxy(scratch / "proxy", server().path());
+  auto mine = made();
+  std::set<bool> mixed;
+  std::uint64_t round = 0;
+  for (std::size_t at = 20; at < 8'000; at += 170) {
+    proxy.cut(Proxy::kNever, Proxy::kNever);
+    const std::uint64_t before = mine.generation();
+    const auto items = keys_from(1'000 * ++round, 300);
+    mine.insert_many(items);
+    auto dies = RotatingRedisFilter::open({{.socket = scratch / "proxy"}, "f", GetParam()});
+    proxy.cut(at, Proxy::kNever);
+    bool threw = false;
+    try {
+      (void)dies.rotate(before);
+    } catch (const Error& error) {
+      threw = true;
+    }
+    const auto now = generations();
+    const bool differ = now != std::vector(now.size(), now[0]);
+    mixed.insert(differ);
+    if (differ) {
+      EXPECT_TRUE(threw);
+      EXPECT_EQ(now[0], before) << "the first shard rotates last";
+      mine.verify();
+      const auto more = keys_from(1'000 * round + 500, 300);
+      EXPECT_EQ(mine.may_contain_many(items), items.size());
+      EXPECT_EQ(mine.insert_many(more), more.size());
+      EXPECT_TRUE(mine.rotate());
+      EXPECT_EQ(generations(), all_at(before + 1));
+      EXPECT_EQ(mine.may_contain_many(more), more.size());
+    }
+    EXPECT_EQ(mine.may_contain_many(items), items.size());
+  }
+  EXPECT_EQ(mixed.size(), strings() > 1 ? 2U : 1U) << "no rotation stopped half way";
 }
 
-TEST(RedisHeader, KnowsGenerations) {
-  const detail::RedisHeader header{
-      .plan = plan(1'000, 0.01), .hasher = Hasher(), .identity = {1, 2, 3}, .generation = 0x102};
-  const std::string whole = detail::encode_redis_header(header);
-  EXPECT_EQ(whole.substr(8, 2), std::string("\3\0", 2));
-  EXPECT_EQ(whole.substr(72, 8), std::string("\2\1\0\0\0\0\0\0", 8));
-  EXPECT_EQ(detail::decode_redis_header(whole, "it").generation, 0x102U);
-  for (std::size_t i = 0; i < whole.size(); ++i) {
-    std::string changed = whole;
-    changed[i] = static_cast<char>(changed[i] ^ 0x41);
-    EXPECT_THROW((void)detail::decode_redis_header(changed, "it"), Error) << i;
+TEST(RotatingString, StaysWhereItCannotBeReplaced) {
+  const test::Server& server = test::strings_server();
+  server.ask({"FLUSHALL"});
+  const auto make = [&](std::uint64_t capacity, bool replace = true) {
+    return RotatingRedisFilter::create({server.address(), "f"}, capacity, 1e-6, Hasher(),
+                                       std::nullopt, replace);
+  };
+  auto filter = make(10'000, false);
+  filter.insert("a key");
+  // Strings that the server does not make.
+  server.ask({"CONFIG", "SET", "proto-max-bulk-len", "1mb"});
+  error_of([&] { make(10'000'000); }, ErrorCode::io);
+  server.ask({"CONFIG", "SET", "proto-max-bulk-len", "512mb"});
+  EXPECT_TRUE(filter.may_contain("a key"));
+  // Something else in the place of the older generation.
+  const std::string older = filter.older_key();
+  EXPECT_EQ(older, "{f}:older");
+  EXPECT_EQ(older_redis_key("a{b}c"), "a{b}c:older");
+  server.ask({"RENAME", older, "aside"});
+  server.ask({"SET", older, "a text"});
+  error_of([&] { make(10'000); }, ErrorCode::exists);
+  EXPECT_EQ(server.get(older), "a text");
+  server.ask({"RENAME", "aside", older});
+  EXPECT_TRUE(filter.may_contain("a key"));
+  for (const bool newer_is_gone : {false, true}) {
+    if (newer_is_gone) server.ask({"DEL", "f"});
+    auto next = make(10'000);
+    error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::mismatch);
+    EXPECT_EQ(server.ask({"DBSIZE"})->integer, 2) << "something was left behind";
+    filter = std::move(next);
   }
 }
 

@@ -1,0 +1,206 @@
+// The bytes that say what a filter on a server is: the header of a string, and the record beside the shards of a
+// module's filter. Each field is where the format has it, and no change of a byte is believed.
+#include <bloomery/module_filter.hpp>
+#include <bloomery/redis_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/checksum.hpp"
+#include "base/endian.hpp"
+#include "redis/module/module_record.hpp"
+#include "redis/server.hpp"
+#include "redis/shards/shard_keys.hpp"
+#include "redis/strings/redis_header.hpp"
+
+namespace bloomery {
+namespace {
+
+using detail::ModuleRecord;
+using detail::RedisHeader;
+using test::error_of;
+
+constexpr std::array<char, 8> kIdentity = {'i', 'd', 'e', 'n', 't', 'i', 't', 'y'};
+
+RedisHeader header(std::uint32_t shards, std::uint64_t generation) {
+  return {.plan = {Layout::blocked2, std::uint64_t{1'024} * std::max(shards, 1U), 6, 100, 0.25},
+          .hasher = Hasher(HashFamily::siphash, {.low = 0x0102030405060708, .high = 9}),
+          .identity = kIdentity,
+          .shard = shards == 0 ? 0 : shards - 1,
+          .shards = shards,
+          .generation = generation};
+}
+
+const ModuleRecord kRecord = {
+    .plan = {.capacity = 1'000, .fpr = 0.25, .expansion = 4}, .shards = 3, .identity = kIdentity};
+
+// What is encoded; its bytes, in hexadecimal, of which the checksum at their end is none; and how it is decoded,
+// which says whether that is what was encoded.
+struct Encoded {
+  const char* name;
+  std::string whole, hex;
+  std::function<bool(std::string_view)> decode;
+};
+
+Encoded of_header(const char* name, const RedisHeader& header, std::string hex) {
+  return {name, detail::encode_redis_header(header), std::move(hex), [header](auto bytes) {
+            const RedisHeader read = detail::decode_redis_header(bytes, "it");
+            return read.plan == header.plan && read.hasher.seed() == header.hasher.seed() &&
+                   read.hasher.family() == header.hasher.family() &&
+                   read.identity == header.identity && read.shard == header.shard &&
+                   read.shards == header.shards && read.generation == header.generation;
+          }};
+}
+
+class Headers : public testing::TestWithParam<Encoded> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, Headers,
+    testing::Values(of_header("AString", header(0, 0),
+                              "89424c520d0a1a0a"
+                              "0100"
+                              "02"
+                              "02"
+                              "06000000"
+                              "0004000000000000"
+                              "6400000000000000"
+                              "000000000000d03f"
+                              "0807060504030201"
+                              "0900000000000000"
+                              "0000000000000000"
+                              "6964656e74697479"
+                              "0000000000000000"
+                              "0000000000000000"),
+                    of_header("AShard", header(3, 0),
+                              "89424c520d0a1a0a"
+                              "0200"
+                              "02"
+                              "02"
+                              "06000000"
+                              "000c000000000000"
+                              "6400000000000000"
+                              "000000000000d03f"
+                              "0807060504030201"
+                              "0900000000000000"
+                              "0200000003000000"
+                              "a8d844eca0d61a54"
+                              "6964656e74697479"
+                              "0000000000000000"),
+                    of_header("AGeneration", header(0, 0x102),
+                              "89424c520d0a1a0a"
+                              "0300"
+                              "02"
+                              "02"
+                              "06000000"
+                              "0004000000000000"
+                              "6400000000000000"
+                              "000000000000d03f"
+                              "0807060504030201"
+                              "0900000000000000"
+                              "0000000000000000"
+                              "6964656e74697479"
+                              "0201000000000000"
+                              "0000000000000000"),
+                    of_header("AGenerationOfAShard", header(3, 0x102),
+                              "89424c520d0a1a0a"
+                              "0400"
+                              "02"
+                              "02"
+                              "06000000"
+                              "000c000000000000"
+                              "6400000000000000"
+                              "000000000000d03f"
+                              "0807060504030201"
+                              "0900000000000000"
+                              "0200000003000000"
+                              "a8d844eca0d61a54"
+                              "0201000000000000"
+                              "6964656e74697479"),
+                    Encoded{"AModulesShards", detail::encode_module_record(kRecord),
+                            "89424c460d0a1a0a"
+                            "0100"
+                            "0000"
+                            "03000000"
+                            "e803000000000000"
+                            "000000000000d03f"
+                            "04000000"
+                            "00000000000000000000000000000000000000000000000000000000"
+                            "6964656e74697479",
+                            [](auto bytes) {
+                              const ModuleRecord read = detail::decode_module_record(bytes, "it");
+                              return read.plan == kRecord.plan && read.shards == kRecord.shards &&
+                                     read.identity == kRecord.identity;
+                            }}),
+    [](const auto& param) { return std::string(param.param.name); });
+
+TEST_P(Headers, AreStable) {
+  std::string hex;
+  for (const char byte : GetParam().whole.substr(0, GetParam().hex.size() / 2)) {
+    std::array<char, 3> two;
+    std::snprintf(two.data(), two.size(), "%02x", static_cast<unsigned char>(byte));
+    hex += two.data();
+  }
+  EXPECT_EQ(hex, GetParam().hex);
+  EXPECT_TRUE(GetParam().decode(GetParam().whole));
+}
+
+TEST_P(Headers, RefuseEveryChangedByte) {
+  const std::string& whole = GetParam().whole;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string changed = whole;
+    changed[i] = static_cast<char>(changed[i] ^ 0x41);
+    EXPECT_THROW((void)GetParam().decode(changed), Error) << i;
+    EXPECT_THROW((void)GetParam().decode(whole.substr(0, i)), Error) << i;
+  }
+}
+
+TEST(RedisHeader, OfANewerFormatSaysSo) {
+  std::string newer = detail::encode_redis_header(header(0, 0));
+  newer[8] = 5;
+  error_of([&] { (void)detail::decode_redis_header(newer, "it"); }, ErrorCode::newer_format);
+}
+
+TEST(ModuleRecord, HasMarkers) {
+  // 16 / log10(4) markers of 24 bytes, and room for 7 deviations more than a third.
+  EXPECT_EQ(kRecord.markers(2).size(), 27U);
+  EXPECT_EQ(kRecord.markers(2)[1], std::string("\x89"
+                                               "BLF\r\n\x1A\nidentity\2\0\0\0\1\0\0\0",
+                                               24));
+  EXPECT_EQ(kRecord.capacity_of_each(), 334U + 128 + 30 + 27 + 1);
+  EXPECT_EQ(detail::in_shard(detail::shard_hasher()("a key"), 1'000).shard, 354U);
+}
+
+TEST(ModuleRecord, OfACopyCountsItsForeignMarkers) {
+  ModuleRecord record = kRecord;
+  for (const std::uint64_t markers : {std::uint64_t{1}, std::uint64_t{1} << 40, kMaxCapacity}) {
+    record.foreign_markers = markers;
+    const auto read = detail::decode_module_record(detail::encode_module_record(record), "it");
+    EXPECT_EQ(read.foreign_markers, markers);
+    EXPECT_EQ(read.marker_items(), markers + 3 * read.items_when_empty());
+  }
+  record.foreign_markers = UINT64_MAX;
+  EXPECT_THROW((void)detail::decode_module_record(detail::encode_module_record(record), "it"),
+               Error);
+}
+
+// A record is written in one way only, so nothing else is read.
+TEST(ModuleRecord, OfACopyHasForeignMarkers) {
+  std::string bytes = detail::encode_module_record(kRecord);
+  constexpr std::size_t kChecksumAt = detail::kRecordBytes - 8;
+  const auto with_version = [&](char version) {
+    bytes[8] = version;
+    detail::store_le64(bytes.data() + kChecksumAt,
+                       detail::checksum(std::as_bytes(std::span(bytes).first(kChecksumAt))));
+    return detail::decode_module_record(bytes, "it");
+  };
+  EXPECT_EQ(with_version(1).shards, 3U);
+  EXPECT_THROW((void)with_version(2), Error);
+}
+
+}  // namespace
+}  // namespace bloomery

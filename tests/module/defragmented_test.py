@@ -35,8 +35,7 @@ def items_of(key, count):
 
 
 def field(server, section, name):
-    lines = server.ask("INFO", section).decode().splitlines()
-    return int(next(line for line in lines if line.startswith(name + ":")).split(":")[1])
+    return int(server.info(section)[name])
 
 
 def main(module):

@@ -15,3 +15,13 @@ def refused(server, *words):
     except ReplyError as error:
         return str(error)
     raise AssertionError(f"{words}: {said!r}, but it should be refused")
+
+
+def says(server, start, *words):
+    """The reply to a command, an error or not, begins with this."""
+    try:
+        said = server.ask(*words)
+    except ReplyError as error:
+        said = str(error)
+    said = said.decode("latin-1") if isinstance(said, bytes) else str(said)
+    expect(f"{str(words[:3])[:60]}", said[:len(start)], start)

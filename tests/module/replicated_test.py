@@ -38,14 +38,13 @@ def digests(server):
 
 
 def offset(server):
-    lines = server.ask("INFO", "replication").decode().splitlines()
-    return int(next(line.split(":")[1] for line in lines if line.startswith("master_repl_offset")))
+    return int(server.info("replication")["master_repl_offset"])
 
 
 def follow(master, replica):
     """Waits until the replica has it all. For a full resynchronisation the master forks."""
     def follows():
-        return "master_link_status:up" in replica.ask("INFO", "replication").decode() \
+        return replica.info("replication")["master_link_status"] == "up" \
             and offset(replica) >= offset(master)
     try:
         master.in_fork(lambda: wait_until("the replica follows", follows))

@@ -208,6 +208,19 @@ class Server:
     def ask_raw(self, *words):
         return self.connection.ask_raw(*words)
 
+    def ask_all(self, commands):
+        """The replies to many commands, sent 200 at once; errors among them."""
+        replies = []
+        for start in range(0, len(commands), 200):
+            part = commands[start:start + 200]
+            self.connection.socket.sendall(b"".join(request(*words) for words in part))
+            replies += [self.connection.read() for _ in part]
+        return replies
+
+    def info(self, section):
+        lines = self.ask("INFO", section).decode().splitlines()
+        return dict(line.split(":", 1) for line in lines if ":" in line)
+
     def in_fork(self, attempt):
         """What attempt() returns, which waits for something that the server does in a fork.
 

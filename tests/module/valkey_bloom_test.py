@@ -137,14 +137,11 @@ def metrics(server):
               "bloom_num_items_across_objects": 2 * server.ask("BF.CARD", "m"),
               "bloom_num_filters_across_objects": 2 * server.ask("BF.INFO", "m", "FILTERS")[0] + 1,
               "bloom_capacity_across_objects": 50 + 2 * server.ask("BF.INFO", "m", "CAPACITY")[0]}
-    told = dict(line.split(":") for line in server.ask("INFO", "bf").decode().splitlines()
-                if ":" in line)
+    told = server.info("bf")
     for name, value in wanted.items():
         expect(name, int(told[f"bf_{name}"]), value)
     server.ask("FLUSHALL", "SYNC")
-    told = server.ask("INFO", "bf_bloom_core_metrics").decode()
-    expect("nothing is left", [line.split(":")[1] for line in told.splitlines() if ":" in line],
-           ["0"] * 5)
+    expect("nothing is left", list(server.info("bf_bloom_core_metrics").values()), ["0"] * 5)
 
 
 def as_options(values, prefix=""):
@@ -181,7 +178,7 @@ def unprefixed(module):
              "cf-expansion-factor": "2", "cf-max-expansions": "16"}
     with Server(module) as server:
         if not server.ask("CONFIG", "GET", "bf-error-rate"):
-            version = int(server.ask("INFO", "server").decode().split("redis_version:")[1].split(".")[0])
+            version = int(server.info("server")["redis_version"].split(".")[0])
             # 255 is any version that is not released.
             expect("older", version < 8 or version == 255, True)
             return "none: the server takes no settings without a prefix"

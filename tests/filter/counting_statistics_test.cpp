@@ -93,10 +93,8 @@ INSTANTIATE_TEST_SUITE_P(All, CountingStatistics, testing::ValuesIn(cases()),
 
 // ---- structured keys: they test the hash, here with fewer of its bits ------------------------
 
-class CountingStatisticsOfFamily : public testing::TestWithParam<std::size_t> {
+class CountingStatisticsOfFamily : public test::OfEachFamily {
  protected:
-  [[nodiscard]] static const test::KeyFamily& family() { return test::key_families()[GetParam()]; }
-
   static void check(const Hasher& hasher, std::initializer_list<double> fprs) {
     constexpr std::uint64_t kCapacity = 50'000, kPart = 100'000;
     const std::vector<Hash128> inserted = family().hashes(hasher, 0, kCapacity);
@@ -136,14 +134,8 @@ TEST_P(CountingStatisticsOfFamily, WithSipHash) {
   check(Hasher(HashFamily::siphash, {.low = 0xFEED, .high = 0xBEEF}), {1e-2});
 }
 
-INSTANTIATE_TEST_SUITE_P(Keys, CountingStatisticsOfFamily,
-                         testing::Range(std::size_t{0}, test::key_families().size()),
-                         [](const auto& param) {
-                           std::string name = test::key_families()[param.param].name;
-                           for (char& letter : name)
-                             if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Keys, CountingStatisticsOfFamily, testing::ValuesIn(test::key_families()),
+                         test::name_of_family);
 
 }  // namespace
 }  // namespace bloomery

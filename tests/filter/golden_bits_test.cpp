@@ -195,9 +195,11 @@ void insert_keys(Target& target, const Hasher& hasher) {
   }
 }
 
+template <class View>
 struct ByHash {
-  FilterView& view;
+  View& view;
   void insert(Hash128 hash) { view.insert_hash(hash); }
+  void remove(Hash128 hash) { view.remove_hash(hash); }
 };
 
 std::string name_of(const Golden& golden) {
@@ -206,19 +208,26 @@ std::string name_of(const Golden& golden) {
          std::to_string(golden.seed.low);
 }
 
+// The bytes of a filter, and of the naive one, after `work` on each of them.
+template <class Filter, class Naive>
+void expect_golden(const Golden& golden, auto work) {
+  const Plan plan{golden.layout, 1009 * 512, golden.hashes, 6000, 0.01};
+  const Hasher hasher(golden.family, golden.seed);
+  Filter filter(plan, hasher);
+  ByHash<Filter> target{filter};
+  work(target, hasher);
+  EXPECT_EQ(digest(filter.bytes()), golden.digest)
+      << name_of(golden) << ": 0x" << std::hex << digest(filter.bytes());
+  if (test::hurried()) return;  // it is none of the library's code
+  Naive naive(plan);
+  work(naive, hasher);
+  EXPECT_EQ(digest(naive.bytes()), golden.digest) << "naive " << name_of(golden);
+}
+
 TEST(GoldenBits, ArraysOfEveryLayout) {
-  for (const Golden& golden : kGolden) {
-    const Plan plan{golden.layout, 1009 * 512, golden.hashes, 6000, 0.01};
-    const Hasher hasher(golden.family, golden.seed);
-    Filter filter(plan, hasher);
-    ByHash target{filter};
-    insert_keys(target, hasher);
-    EXPECT_EQ(digest(filter.bytes()), golden.digest)
-        << name_of(golden) << ": 0x" << std::hex << digest(filter.bytes());
-    test::NaiveFilter naive(plan);
-    insert_keys(naive, hasher);
-    EXPECT_EQ(digest(naive.bytes()), golden.digest) << "naive " << name_of(golden);
-  }
+  for (const Golden& golden : kGolden)
+    expect_golden<Filter, test::NaiveFilter>(
+        golden, [](auto& target, const Hasher& hasher) { insert_keys(target, hasher); });
 }
 
 // XXH3-64 of the counters of 1,009 blocks of bits with the same keys: "key i" is inserted
@@ -326,29 +335,12 @@ void count_keys(Target& target, const Hasher& hasher) {
   }
 }
 
-struct CountByHash {
-  CountingView& view;
-  void insert(Hash128 hash) { view.insert_hash(hash); }
-  void remove(Hash128 hash) { view.remove_hash(hash); }
-};
-
 TEST(GoldenBits, CountersOfEveryWidth) {
-  for (const Golden& golden : kGoldenCounters) {
-    const Plan plan{golden.layout, 1009 * 512, golden.hashes, 6000, 0.01};
-    const Hasher hasher(golden.family, golden.seed);
-    CountingFilter filter(plan, hasher);
-    CountByHash target{filter};
-    count_keys(target, hasher);
-    EXPECT_EQ(digest(filter.bytes()), golden.digest)
-        << name_of(golden) << ": 0x" << std::hex << digest(filter.bytes());
-    if (test::hurried()) continue;  // it is none of the library's code
-    test::NaiveCounting naive(plan);
-    count_keys(naive, hasher);
-    EXPECT_EQ(digest(naive.bytes()), golden.digest) << "naive " << name_of(golden);
-  }
+  for (const Golden& golden : kGoldenCounters)
+    expect_golden<CountingFilter, test::NaiveCounting>(
+        golden, [](auto& target, const Hasher& hasher) { count_keys(target, hasher); });
 }
 
-// Cell i is byte i, or a half of byte i / 2, the lower half first, whatever the machine's order.
 TEST(GoldenBits, ThereAreSomeOfEveryLayout) {
   for (const Layout layout : detail::kAllLayouts) {
     const auto is_of = [&](const Golden& golden) { return golden.layout == layout; };
@@ -357,6 +349,7 @@ TEST(GoldenBits, ThereAreSomeOfEveryLayout) {
   }
 }
 
+// Counter i is byte i, or a half of byte i / 2, the lower half first, whatever the machine's order.
 TEST(GoldenBits, OneCountedKeyByHand) {
   const Hash128 hash{0x8000000000000000, 0x4400000000000001};  // start 1, stride 3
   for (const Layout layout : {kFour, kEight}) {

@@ -44,10 +44,7 @@ std::vector<std::uint32_t> some_hash_counts(Layout layout) {
   return {};
 }
 
-class NoFalseNegatives : public testing::TestWithParam<std::size_t> {
- protected:
-  [[nodiscard]] static const test::KeyFamily& family() { return test::key_families()[GetParam()]; }
-};
+class NoFalseNegatives : public test::OfEachFamily {};
 
 // Inserts and look-ups may run on different machines: every pair of kernels,
 // single and bulk.
@@ -87,13 +84,8 @@ TEST_P(NoFalseNegatives, ByTheKeyItself) {
   for (const Layout layout : test::kLayouts)
     for (const double fpr : {0.3, 0.01, 1e-4}) {
       Filter filter(plan(kKeys, fpr, layout));
-      std::vector<std::uint64_t> integers;
-      std::vector<std::string> texts;
-      for (std::uint64_t i = 0; i < kKeys; ++i)
-        if (family().integer != nullptr)
-          integers.push_back(family().integer(i));
-        else
-          texts.push_back(family().text(i));
+      const auto integers = family().integers(kKeys);
+      const auto texts = family().texts(kKeys);
       for (const std::uint64_t key : integers) filter.insert(key);
       for (const std::string& key : texts) filter.insert(key);
       for (const std::uint64_t key : integers) ASSERT_TRUE(filter.may_contain(key)) << key;
@@ -106,27 +98,17 @@ TEST_P(NoFalseNegatives, ByTheKeyItself) {
 // The families are what they say: distinct keys, so that "absent" means absent.
 TEST_P(NoFalseNegatives, KeysOfAFamilyAreDistinct) {
   constexpr std::uint64_t kKeys = 50'000;
-  if (family().integer != nullptr) {
-    std::vector<std::uint64_t> keys;
-    for (std::uint64_t i = 0; i < kKeys; ++i) keys.push_back(family().integer(i));
+  const auto expect_distinct = [](auto keys) {
     std::sort(keys.begin(), keys.end());
     EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end());
-  } else {
-    std::vector<std::string> keys;
-    for (std::uint64_t i = 0; i < kKeys; ++i) keys.push_back(family().text(i));
-    std::sort(keys.begin(), keys.end());
-    EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end());
-  }
+    return keys.size();
+  };
+  EXPECT_EQ(expect_distinct(family().integers(kKeys)) + expect_distinct(family().texts(kKeys)),
+            kKeys);
 }
 
-INSTANTIATE_TEST_SUITE_P(Keys, NoFalseNegatives,
-                         testing::Range(std::size_t{0}, test::key_families().size()),
-                         [](const auto& param) {
-                           std::string name = test::key_families()[param.param].name;
-                           for (char& letter : name)
-                             if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Keys, NoFalseNegatives, testing::ValuesIn(test::key_families()),
+                         test::name_of_family);
 
 }  // namespace
 }  // namespace bloomery

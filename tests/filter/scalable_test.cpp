@@ -41,10 +41,7 @@ std::vector<ScalablePlan> some_plans(Layout layout) {
           scalable_plan(300, 0.1, 1, 0.95, layout), scalable_plan(5000, 0.01, 3, 0.7, layout)};
 }
 
-class ScalableFamilies : public testing::TestWithParam<std::size_t> {
- protected:
-  [[nodiscard]] static const test::KeyFamily& family() { return test::key_families()[GetParam()]; }
-};
+class ScalableFamilies : public test::OfEachFamily {};
 
 // Every pair of kernels, single and bulk, far beyond the first capacity.
 TEST_P(ScalableFamilies, NeverAFalseNegativeAndTheSameBitsWhateverThePath) {
@@ -79,13 +76,8 @@ TEST_P(ScalableFamilies, NeverAFalseNegativeAndTheSameBitsWhateverThePath) {
 TEST_P(ScalableFamilies, AreFoundByTheKeyItself) {
   constexpr std::uint64_t kKeysInAll = 3000;
   ScalableFilter one(100, 0.01), many(100, 0.01);
-  std::vector<std::uint64_t> integers;
-  std::vector<std::string> texts;
-  for (std::uint64_t i = 0; i < kKeysInAll; ++i)
-    if (family().integer != nullptr)
-      integers.push_back(family().integer(i));
-    else
-      texts.push_back(family().text(i));
+  const auto integers = family().integers(kKeysInAll);
+  const auto texts = family().texts(kKeysInAll);
   for (const std::uint64_t key : integers) one.insert(key);
   for (const std::string& key : texts) one.insert(key);
   EXPECT_EQ(many.insert_many(integers) + many.insert_many(texts), one.inserted());
@@ -95,14 +87,8 @@ TEST_P(ScalableFamilies, AreFoundByTheKeyItself) {
   EXPECT_EQ(one.may_contain_many(integers) + one.may_contain_many(texts), kKeysInAll);
 }
 
-INSTANTIATE_TEST_SUITE_P(Keys, ScalableFamilies,
-                         testing::Range(std::size_t{0}, test::key_families().size()),
-                         [](const auto& param) {
-                           std::string name = test::key_families()[param.param].name;
-                           for (char& letter : name)
-                             if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Keys, ScalableFamilies, testing::ValuesIn(test::key_families()),
+                         test::name_of_family);
 
 // ---- growth --------------------------------------------------------------------------------
 
@@ -163,7 +149,6 @@ TEST(Scalable, GrowsAtTheFirstNewKeyBeyondItsCapacity) {
   EXPECT_EQ(filter.inserted(1), 1U);
 }
 
-// A stream of repeats while one place is left must not ask for every key by itself.
 // Single calls go to the only sub-filter, to a kernel that takes up to sixteen, or to groups of them.
 TEST(Scalable, SingleCallsAnswerAsBulkOnesWithAnyNumberOfSubFilters) {
   ScalableFilter filter(1, 0.01);
@@ -183,6 +168,7 @@ TEST(Scalable, SingleCallsAnswerAsBulkOnesWithAnyNumberOfSubFilters) {
   }
 }
 
+// A stream of repeats while one place is left must not ask for every key by itself.
 TEST(Scalable, RepeatsDoNotUseTheRoomThatIsLeft) {
   ScalableFilter filter(1000, 0.001);
   const std::vector<Hash128> hashes = random_hashes(3, 999);

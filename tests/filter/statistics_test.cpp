@@ -95,10 +95,8 @@ INSTANTIATE_TEST_SUITE_P(All, Statistics, testing::ValuesIn(plain_cases()), [](c
 
 // ---- structured keys: they test the hash -------------------------------------------------------
 
-class StatisticsOfFamily : public testing::TestWithParam<std::size_t> {
+class StatisticsOfFamily : public test::OfEachFamily {
  protected:
-  [[nodiscard]] static const test::KeyFamily& family() { return test::key_families()[GetParam()]; }
-
   // The first `capacity` keys of the family are inserted, the following ones are absent.
   static void check(const Hasher& hasher, std::span<const double> fprs, std::uint64_t capacity) {
     const double lowest = *std::min_element(fprs.begin(), fprs.end());
@@ -144,14 +142,8 @@ TEST_P(StatisticsOfFamily, WithSipHash) {
   check(Hasher(HashFamily::siphash, {.low = 0xFEED, .high = 0xBEEF}), kOne, 50'000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Keys, StatisticsOfFamily,
-                         testing::Range(std::size_t{0}, test::key_families().size()),
-                         [](const auto& param) {
-                           std::string name = test::key_families()[param.param].name;
-                           for (char& letter : name)
-                             if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Keys, StatisticsOfFamily, testing::ValuesIn(test::key_families()),
+                         test::name_of_family);
 
 }  // namespace
 }  // namespace bloomery

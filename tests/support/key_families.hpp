@@ -6,9 +6,13 @@
 
 #include <bloomery/hash.hpp>
 
+#include <gtest/gtest.h>
+
 #include <array>
+#include <cctype>
 #include <cstdint>
 #include <cstdio>
+#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +33,17 @@ struct KeyFamily {
                                             std::uint64_t count) const {
     std::vector<Hash128> out(count);
     for (std::uint64_t i = 0; i < count; ++i) out[i] = hash(hasher, first + i);
+    return out;
+  }
+  // One of the two is empty.
+  [[nodiscard]] std::vector<std::uint64_t> integers(std::uint64_t count) const {
+    std::vector<std::uint64_t> out;
+    for (std::uint64_t i = 0; integer != nullptr && i < count; ++i) out.push_back(integer(i));
+    return out;
+  }
+  [[nodiscard]] std::vector<std::string> texts(std::uint64_t count) const {
+    std::vector<std::string> out;
+    for (std::uint64_t i = 0; text != nullptr && i < count; ++i) out.push_back(text(i));
     return out;
   }
 };
@@ -122,6 +137,20 @@ inline std::span<const KeyFamily> key_families() noexcept {
       {"random strings", nullptr, families::random_text},
   };
   return kFamilies;
+}
+
+inline void PrintTo(const KeyFamily& family, std::ostream* out) { *out << family.name; }
+
+class OfEachFamily : public testing::TestWithParam<KeyFamily> {
+ protected:
+  [[nodiscard]] static const KeyFamily& family() { return GetParam(); }
+};
+
+inline std::string name_of_family(const testing::TestParamInfo<KeyFamily>& info) {
+  std::string name = info.param.name;
+  for (char& letter : name)
+    if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
+  return name;
 }
 
 }  // namespace bloomery::test

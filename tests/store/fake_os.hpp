@@ -6,10 +6,9 @@
 // that at each, POSIX says no more.
 // Names are the same: a directory that programs see, and one on the device.
 //
-// stop_before(n): the n-th call and all after it fail and change nothing, and what programs
-// had seen by then is kept. From that moment one can go on as after a kill of the process
-// (everything seen stays) or as after a loss of power, which picks, by a seed, for every
-// sector of 512 bytes that was not synced, whether it reached the device.
+// fake_faults.hpp makes it fail or stop. From the moment at which it stopped one can go on as after
+// a kill of the process (everything seen stays) or as after a loss of power, which picks, by a seed,
+// for every sector of 512 bytes that was not synced, whether it reached the device.
 #pragma once
 
 #include "base/os.hpp"
@@ -18,10 +17,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -29,6 +26,7 @@
 #include <vector>
 
 #include "store/fake_disk.hpp"
+#include "store/fake_faults.hpp"
 #include "store/files.hpp"
 
 namespace bloomery::test {
@@ -38,17 +36,8 @@ using detail::Files;
 // A path on it.
 inline constexpr const char* kFakePath = "/dir/f";
 
-class FakeOs final : public Os {
+class FakeOs final : public Os, public FakeFaults {
  public:
-  // What the n-th call does instead of its work.
-  struct Fault {
-    std::uint64_t at = 0;  // from 1; 0: never
-    bool forever = false;
-    int error = 0;  // an errno, or 0: reads and writes do half of what they should
-  };
-
-  enum class Call : std::uint8_t { sync_written, other };
-
   // The directories that there are.
   static constexpr std::array<std::string_view, 3> kDirectories = {"/dir", "dir", "."};
 
@@ -57,17 +46,9 @@ class FakeOs final : public Os {
     boot_.fill(std::byte{1});
   }
 
-  void inject(Fault fault) { fault_ = fault; }
-  void stop_before(std::uint64_t call) { stop_at_ = call; }
   // Processes are counted from 1.
   void run_as(int process) { process_ = process; }
-  void kill_before(std::uint64_t call) { kill_at_ = call; }
   [[nodiscard]] bool is_dead(int process) const { return dead_ == process; }
-  // Another process does something just before the n-th call.
-  void interrupt_before(std::uint64_t call, std::function<void()> work) {
-    interrupt_at_ = call;
-    interrupt_ = std::move(work);
-  }
   // A file system that cannot exchange two names.
   void cannot_exchange() { exchanges_ = false; }
   // Another program gives a file another name, which replaces what had that.
@@ -75,11 +56,6 @@ class FakeOs final : public Os {
     seen_[to] = hard_[to] = seen_.at(from);
     seen_.erase(from);
     hard_.erase(from);
-  }
-  [[nodiscard]] std::uint64_t calls() const { return calls_; }
-  // Which of them were sync_written.
-  [[nodiscard]] const std::vector<std::uint64_t>& syncs_of_written() const {
-    return syncs_of_written_;
   }
   [[nodiscard]] bool stopped() const { return stopped_ != nullptr; }
   [[nodiscard]] std::size_t names() const { return seen_.size(); }
@@ -150,9 +126,7 @@ class FakeOs final : public Os {
 
   int open(const char* path, Open how) override {
     if (const int error = begin()) return error;
-    if (how == Open::nameless) {
-      return new_handle(std::make_shared<Node>(next_inode_++, room_));
-    }
+    if (how == Open::nameless) return new_handle(std::make_shared<Node>(next_inode_++, room_));
     const auto found = seen_.find(path);
     if (how == Open::create || how == Open::create_private) {
       if (found != seen_.end()) return -EEXIST;
@@ -258,16 +232,13 @@ class FakeOs final : public Os {
   }
   int map(int fd, std::size_t size, Map how, void*& out) override {
     if (const int error = begin()) return error;
-    const auto& node = handles_.at(fd);
-    if (how != Map::private_write) {
-      out = node->data.get();
-      mapped_.emplace(out, node);
-      return 0;
+    auto node = handles_.at(fd);
+    if (how == Map::private_write) {
+      node = std::make_shared<Node>(0, room_);
+      std::memcpy(node->data.get(), handles_.at(fd)->data.get(), size);
     }
-    auto clone = std::make_shared<Node>(0, room_);
-    std::memcpy(clone->data.get(), node->data.get(), size);
-    out = clone->data.get();
-    mapped_.emplace(out, clone);
+    out = node->data.get();
+    mapped_.emplace(out, std::move(node));
     return 0;
   }
   int unmap(void* address, std::size_t) override {
@@ -399,26 +370,14 @@ class FakeOs final : public Os {
   int begin(Call call = Call::other) {
     if (stopped_) return -EIO;
     if (dead_ != 0 && dead_ == process_) return -EIO;
-    ++calls_;
-    if (calls_ == kill_at_) {
+    const Outcome outcome = next_call(call);
+    if (outcome.end == End::of_process) {
       dead_ = process_;
       for (const auto& [fd, node] : handles_)
         if (owners_[fd] == process_) let_go(fd);
-      return -EIO;
     }
-    if (call == Call::sync_written) syncs_of_written_.push_back(calls_);
-    if (calls_ == interrupt_at_) interrupt_();
-    if (calls_ == stop_at_) {
-      stopped_ = after_kill();
-      return -EIO;
-    }
-    halve_ = false;
-    const bool hit = fault_.at != 0 && (fault_.forever ? calls_ >= fault_.at : calls_ == fault_.at);
-    if (hit && fault_.error == 0) halve_ = true;
-    return hit ? -fault_.error : 0;
-  }
-  [[nodiscard]] std::size_t shortened(std::uint64_t size) const {
-    return static_cast<std::size_t>(halve_ && size > 1 ? size / 2 : size);
+    if (outcome.end == End::of_machine) stopped_ = after_kill();
+    return outcome.error;
   }
 
   std::set<std::uint32_t> groups_{1};
@@ -430,14 +389,8 @@ class FakeOs final : public Os {
   std::multimap<void*, std::shared_ptr<Node>> mapped_;
   int next_handle_ = 3;
   std::uint64_t next_inode_ = 1;
-  std::uint64_t calls_ = 0;
-  std::vector<std::uint64_t> syncs_of_written_;
-  std::uint64_t stop_at_ = 0, kill_at_ = 0, interrupt_at_ = 0;
-  std::function<void()> interrupt_;
   std::uint64_t room_;
   std::uint64_t capacity_;
-  Fault fault_;
-  bool halve_ = false;
   bool exchanges_ = true;
   Id boot_{};
   std::mt19937 random_{1};

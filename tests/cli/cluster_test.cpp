@@ -356,13 +356,5 @@ TEST_F(ClusterTool, ModuleShardsMoveAndMergeAsTheyAre) {
 }
 #endif
 
-TEST_F(ClusterTool, OneServerWillDo) {
-  const test::Server server;
-  const std::string address = "redis+cluster+unix://" + server.path() + "?key=one&shards=3";
-  EXPECT_EQ(run({"dedup", "--filter", address, "-n", "1K"}, "a\nb\na\n").out, "a\nb\n");
-  EXPECT_EQ(run({"dedup", "--filter", address, "-n", "1K"}, "b\nc\n").out, "c\n");
-  EXPECT_EQ(server.ask({"DBSIZE"})->integer, 3);
-}
-
 }  // namespace
 }  // namespace bloomery

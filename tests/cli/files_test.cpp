@@ -41,50 +41,6 @@ TEST_F(Files, ManyLinesAreTheSameFilterAtEveryDurability) {
   }
 }
 
-TEST_F(Files, CreateAddCheckInfo) {
-  const std::string filter = path("seen.bloom");
-  const Ran created = run({"create", filter, "-n", "100K", "-p", "0.1%"});
-  EXPECT_EQ(created.code, 0);
-  EXPECT_EQ(created.out, "");
-  EXPECT_NE(created.err.find("100,000 keys at 0.1 %"), std::string::npos) << created.err;
-
-  const Ran added = run({"add", filter}, numbers(0, 1000) + numbers(0, 500));
-  EXPECT_EQ(added.code, 0);
-  EXPECT_EQ(added.out, "");
-  EXPECT_NE(added.err.find("1,500 lines, 1,000 new, 500 there before"), std::string::npos)
-      << added.err;
-
-  EXPECT_EQ(run({"check", "-q", filter}, "7\n").code, 0);
-  EXPECT_EQ(run({"check", "-q", filter}, "x7\n").code, 1);
-  EXPECT_EQ(run({"check", filter}, "7\nx7\n8\n").out, "7\n8\n");
-  EXPECT_EQ(run({"check", "-v", filter}, "7\nx7\n8\n").out, "x7\n");
-  EXPECT_EQ(run({"check", "-c", filter}, "7\nx7\n8\n").out, "2\n");
-  const json counted = json::parse(run({"check", "-c", "--json", filter}, "7\nx7\n8\n").out);
-  EXPECT_EQ(counted["lines"], 3);
-  EXPECT_EQ(counted["found"], 2);
-  EXPECT_EQ(counted["absent"], 1);
-
-  const json state = info(filter);
-  EXPECT_EQ(state["inserted"], 1000);
-  EXPECT_NEAR(state["estimated_items"], 1000, 20);
-  EXPECT_EQ(state["capacity"], 100'000);
-  EXPECT_EQ(state["layout"], "blocked");
-  EXPECT_EQ(state["state"], "whole");
-  EXPECT_NEAR(state["room_left"], 99'000, 20);
-  const std::string text = run({"info", filter}).out;
-  for (const std::string word : {"layout", "inserted", "1,000", "estimated items", "fill",
-                                 "current fpr", "room left", "whole"})
-    EXPECT_NE(text.find(word), std::string::npos) << word;
-}
-
-TEST_F(Files, NoLineThatWasAddedIsEverMissed) {
-  const std::string text = numbers(0, 100'000);
-  const std::string filter = made("f", text), in = file("in", text);
-  EXPECT_EQ(run({"check", "-q", "-v", filter, in}).code, 1);
-  EXPECT_EQ(run({"check", "-q", filter, in}).code, 0);
-  EXPECT_EQ(run({"check", filter, in}).out, text);
-}
-
 TEST_F(Files, CheckQuietStopsAtTheFirst) {
   const std::string filter = made("f", "7\n");
   Running tool({"check", "-q", filter});
@@ -116,17 +72,6 @@ TEST_F(Files, CreateTakesLayoutSeedAndHash) {
   EXPECT_NE(info(path("c"))["seed"], "0x0");
 }
 
-TEST_F(Files, CreateReplacesOnlyFiltersAndOnlyByForce) {
-  const std::string filter = made("f", "a\n"), text = file("text", "precious\n");
-  EXPECT_TRUE(
-      is_error(run({"create", filter, "-n", "1K", "-p", "1%"}), {filter, "exists", "--force"}));
-  EXPECT_EQ(run({"check", filter}, "a\n").out, "a\n");
-  EXPECT_EQ(run({"create", filter, "-n", "1K", "-p", "1%", "--force"}).code, 0);
-  EXPECT_EQ(run({"check", filter}, "a\n").out, "");
-  EXPECT_TRUE(is_error(run({"create", text, "-n", "1K", "-p", "1%", "--force"}), {text}));
-  EXPECT_EQ(text_of(text), "precious\n");
-}
-
 TEST_F(Files, EveryDurabilityKeepsWhatWasAdded) {
   for (const std::string level : {"none", "process", "sync"}) {
     const std::string filter = made(level, "");
@@ -150,13 +95,6 @@ TEST_F(Files, AnInterruptedAddLeavesAWholeFile) {
     EXPECT_EQ(run({"check", filter}, "one\ntwo\nthr\n").out, "one\ntwo\n");
     EXPECT_EQ(info(filter)["state"], "whole");
   }
-}
-
-TEST_F(Files, AddBeyondTheCapacitySaysSo) {
-  ASSERT_EQ(run({"create", path("f"), "-n", "100", "-p", "1%"}).code, 0);
-  const Ran ran = run({"add", path("f")}, numbers(0, 1000));
-  EXPECT_NE(ran.err.find("warning: the filter holds about"), std::string::npos) << ran.err;
-  EXPECT_NE(run({"info", path("f")}).err.find("warning"), std::string::npos);
 }
 
 TEST_F(Files, VerifyFindsAFlippedBitAndSalvageKeepsEveryKey) {

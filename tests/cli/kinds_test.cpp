@@ -1,5 +1,5 @@
 // The verbs over filters that delete, grow and forget, as a user goes through them.
-#include "tool.hpp"
+#include "files.hpp"
 
 #include <bloomery/filter_file.hpp>
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ using test::numbers;
 using test::Ran;
 using test::run;
 
-class Kinds : public test::ToolTest {
+class Kinds : public test::Files {
  protected:
   [[nodiscard]] std::string made(const std::string& name, test::Arguments flags,
                                  const std::string& text) const {
@@ -32,9 +32,7 @@ class Kinds : public test::ToolTest {
   [[nodiscard]] std::string counting(const std::string& text) const {
     return made("users.bloom", {"--kind", "counting", "-n", "100K", "-p", "1e-6"}, text);
   }
-  [[nodiscard]] static json info(const std::string& filter) {
-    return json::parse(run({"info", "--json", filter}).out);
-  }
+
   // How many of the lines are found.
   [[nodiscard]] static int found(const std::string& filter, const std::string& text) {
     return std::stoi(run({"check", "-c", "-q", filter}, text).out);

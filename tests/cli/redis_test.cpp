@@ -1,5 +1,5 @@
 // The verbs over filters in a real Redis server, where FILE is an address.
-#include "tool.hpp"
+#include "files.hpp"
 
 #include "flags/parse.hpp"
 
@@ -27,7 +27,7 @@ using test::Ran;
 using test::run;
 using test::Server;
 
-class RedisTool : public test::ToolTest {
+class RedisTool : public test::Files {
  protected:
   static const Server& server() {
     static const Server one;
@@ -37,82 +37,7 @@ class RedisTool : public test::ToolTest {
   [[nodiscard]] static std::string url(const std::string& key) {
     return "redis+unix://" + server().path() + "?key=" + key;
   }
-  [[nodiscard]] static json info(const std::string& filter) {
-    return json::parse(run({"info", "--json", filter}).out);
-  }
 };
-
-TEST_F(RedisTool, CreateAddCheckInfo) {
-  const Ran created = run({"create", url("seen"), "-n", "100K", "-p", "0.1%"});
-  EXPECT_EQ(created.code, 0);
-  EXPECT_EQ(created.out, "");
-  EXPECT_EQ(created.err, "bloomery: created " + url("seen") +
-                             ": blocked, 190.7 KiB, for 100,000 keys at 0.1 %\n");
-
-  const Ran added = run({"add", url("seen")}, numbers(0, 1000) + numbers(0, 500));
-  EXPECT_EQ(added.code, 0);
-  EXPECT_EQ(added.out, "");
-  EXPECT_NE(added.err.find("1,500 lines, 1,000 new, 500 there before"), std::string::npos)
-      << added.err;
-
-  EXPECT_EQ(run({"check", "-q", url("seen")}, "7\n").code, 0);
-  EXPECT_EQ(run({"check", "-q", url("seen")}, "x7\n").code, 1);
-  EXPECT_EQ(run({"check", url("seen")}, "7\nx7\n8\n").out, "7\n8\n");
-  EXPECT_EQ(run({"check", "-v", url("seen")}, "7\nx7\n8\n").out, "x7\n");
-  EXPECT_EQ(run({"check", "-k", "2", "-d", ",", url("seen")}, "a,7\n7,a\n").out, "a,7\n");
-  const json counted = json::parse(run({"check", "-c", "--json", url("seen")}, "7\nx7\n8\n").out);
-  EXPECT_EQ(counted["found"], 2);
-  EXPECT_EQ(counted["absent"], 1);
-  EXPECT_EQ(counted["filter"]["capacity"], 100'000);
-
-  const json state = info(url("seen"));
-  EXPECT_EQ(state["filter"], url("seen"));
-  EXPECT_NEAR(state["estimated_items"], 1000, 20);
-  EXPECT_EQ(state["layout"], "blocked");
-  EXPECT_EQ(state["fill_is_sampled"], false);
-  EXPECT_EQ(state["over_capacity"], false);
-  const std::string text = run({"info", url("seen")}).out;
-  for (const std::string word :
-       {"plain", "blocked, 9 hashes", "estimated items", "fill", "current fpr", "room left"})
-    EXPECT_NE(text.find(word), std::string::npos) << word;
-  EXPECT_EQ(run({"verify", url("seen")}).code, 0);
-}
-
-TEST_F(RedisTool, NoLineThatWasAddedIsEverMissed) {
-  EXPECT_EQ(run({"create", url("k"), "-n", "50K", "-p", "1%", "--hash", "siphash"}).code, 0);
-  EXPECT_EQ(run({"add", "-q", url("k")}, numbers(0, 50'000)).code, 0);
-  EXPECT_EQ(run({"check", "-q", "-v", url("k")}, numbers(0, 50'000)).code, 1);
-}
-
-TEST_F(RedisTool, IsMadeOnceUnlessForced) {
-  EXPECT_EQ(run({"create", url("k"), "-n", "1K", "-p", "1%"}).code, 0);
-  EXPECT_TRUE(is_error(run({"create", url("k"), "-n", "1K", "-p", "1%"}), {"exists", "--force"}));
-  EXPECT_EQ(run({"add", "-q", url("k")}, "a\n").code, 0);
-  EXPECT_EQ(run({"create", "--force", url("k"), "-n", "1K", "-p", "1%"}).code, 0);
-  EXPECT_EQ(run({"check", "-q", url("k")}, "a\n").code, 1);
-  server().ask({"SET", "text", "no filter"});
-  EXPECT_TRUE(is_error(run({"create", "--force", url("text"), "-n", "1K", "-p", "1%"}), {"text"}));
-  EXPECT_EQ(server().get("text"), "no filter");
-  server().ask({"RPUSH", "list", "x"});
-  EXPECT_TRUE(is_error(run({"create", "--force", url("list"), "-n", "1K", "-p", "1%"}), {"list"}));
-  EXPECT_TRUE(is_error(run({"create", url("c"), "-n", "1", "-p", "1%", "--kind", "counting"}),
-                       {"is plain, not counting"}));
-}
-
-TEST_F(RedisTool, DedupRemembersAcrossRuns) {
-  EXPECT_TRUE(is_error(run({"dedup", "--filter", url("d")}, "a\n"), {"does not exist", "-n N"}));
-  const Ran first = run({"dedup", "-q", "--filter", url("d"), "-n", "1K"}, "a\nb\na\n");
-  EXPECT_EQ(first.out, "a\nb\n");
-  EXPECT_EQ(run({"dedup", "-q", "--filter", url("d")}, "b\nc\nc\n").out, "c\n");
-  EXPECT_EQ(run({"dedup", "-q", "-v", "--filter", url("d"), "-n", "1K"}, "b\nd\n").out, "b\n");
-  EXPECT_EQ(run({"dedup", "-c", "--filter", url("d")}, "a\nd\n").code, 1);
-  EXPECT_TRUE(is_error(run({"dedup", "--filter", url("d"), "-n", "2K"}, "a\n"),
-                       {"was made for 1,000 keys"}));
-  EXPECT_TRUE(is_error(run({"dedup", "--filter", url("d"), "-p", "0.1"}, "a\n"), {"-p says"}));
-  const json last = json::parse(run({"dedup", "-c", "--json", "--filter", url("d")}, "a\nz\n").out);
-  EXPECT_EQ(last["new"], 1);
-  EXPECT_EQ(last["filter"]["capacity"], 1000);
-}
 
 TEST_F(RedisTool, DedupRemembersNothingThatWasNotPrinted) {
   EXPECT_EQ(run({"create", url("d"), "-n", "1K", "-p", "1%"}).code, 0);
@@ -156,25 +81,13 @@ TEST_F(RedisTool, MergesFilesAndStrings) {
   EXPECT_EQ(server().ask({"DBSIZE"})->integer, 3) << "something was left behind";
 }
 
-TEST_F(RedisTool, RebuildSwapsANewOneIn) {
-  EXPECT_EQ(run({"create", url("k"), "-n", "1K", "-p", "1%", "--seed", "7"}).code, 0);
-  EXPECT_EQ(run({"add", "-q", url("k")}, "old\nboth\n").code, 0);
-  EXPECT_EQ(run({"rebuild", "-q", url("k")}, "both\nnew\n").code, 0);
-  EXPECT_EQ(run({"check", url("k")}, "old\nboth\nnew\n").out, "both\nnew\n");
-  EXPECT_EQ(info(url("k"))["capacity"], 1000);
-  EXPECT_EQ(run({"rebuild", "-q", url("k"), "-n", "9K"}, "x\n").code, 0);
-  EXPECT_EQ(info(url("k"))["capacity"], 9000);
-  EXPECT_EQ(run({"rebuild", "-q", url("fresh"), "-n", "9K", "-p", "1%"}, "x\n").code, 0);
-  EXPECT_TRUE(is_error(run({"rebuild", url("none")}, "x\n"), {"is not there", "-n and -p"}));
-  server().ask({"SET", "text", "no filter"});
-  EXPECT_TRUE(is_error(run({"rebuild", url("text"), "-n", "9", "-p", "1%"}, "x\n"), {"exists"}));
-  EXPECT_EQ(server().get("text"), "no filter");
-  EXPECT_EQ(server().ask({"DBSIZE"})->integer, 3) << "something was left behind";
-}
-
 TEST_F(RedisTool, SaysWhatItCannotDo) {
   EXPECT_EQ(run({"create", url("k"), "-n", "1K", "-p", "1%"}).code, 0);
   EXPECT_TRUE(is_error(run({"remove", url("k")}, "a\n"), {"cannot be removed", "counting"}));
+  EXPECT_TRUE(is_error(run({"create", url("c"), "-n", "1", "-p", "1%", "--kind", "counting"}),
+                       {"is plain, not counting"}));
+  server().ask({"RPUSH", "list", "x"});
+  EXPECT_TRUE(is_error(run({"create", "--force", url("list"), "-n", "1K", "-p", "1%"}), {"list"}));
   EXPECT_TRUE(is_error(run({"salvage", url("k"), path("out")}), {"salvage repairs files"}));
   EXPECT_TRUE(is_error(run({"add", "--durability", "none", url("k")}, "a\n"),
                        {"--durability", "the server's"}));
@@ -184,16 +97,6 @@ TEST_F(RedisTool, SaysWhatItCannotDo) {
   EXPECT_TRUE(is_error(run({"info", "redis://me@h?key=k"}), {"BLOOMERY_REDIS_PASSWORD"}));
   EXPECT_TRUE(is_error(run({"info", "redis://127.0.0.1:1?key=k"}), {"cannot be reached"}));
   EXPECT_TRUE(is_error(run({"info", "redis+unix:///nowhere?key=k"}), {"cannot be reached"}));
-}
-
-TEST_F(RedisTool, WarnsPastHalf) {
-  EXPECT_EQ(run({"create", url("k"), "-n", "100", "-p", "1%"}).code, 0);
-  const Ran added = run({"add", "-q", url("k")}, numbers(0, 500));
-  EXPECT_EQ(added.code, 0);
-  EXPECT_TRUE(added.err.starts_with("bloomery: warning: the filter holds about ")) << added.err;
-  const Ran seen = run({"info", url("k")});
-  EXPECT_NE(seen.err.find("warning"), std::string::npos) << seen.err;
-  EXPECT_EQ(info(url("k"))["over_capacity"], true);
 }
 
 TEST_F(RedisTool, TakesPasswordsFromTheEnvironment) {

@@ -26,17 +26,6 @@ class Remember : public test::ToolTest {
   [[nodiscard]] std::string filter() const { return path("seen.bloom"); }
 };
 
-TEST_F(Remember, LinesAreNewOnceOverAllRuns) {
-  EXPECT_EQ(run({"dedup", "-q", "--filter", filter(), "-n", "1M"}, "a\nb\na\n").out, "a\nb\n");
-  EXPECT_EQ(run({"dedup", "-q", "--filter", filter()}, "b\nc\na\nc\n").out, "c\n");
-  const Ran none = run({"dedup", "--filter", filter()}, "a\nb\nc\n");
-  EXPECT_EQ(none.out, "");
-  EXPECT_EQ(none.code, 1);
-  EXPECT_EQ(run({"dedup", "-q", "-v", "--filter", filter()}, "c\nd\nd\n").out, "c\nd\n");
-  EXPECT_EQ(run({"dedup", "-q", "--filter", filter()}, "d\n").out, "");
-  EXPECT_EQ(run({"check", "-c", filter()}, "a\nb\nc\nd\n").out, "4\n");
-}
-
 TEST_F(Remember, RepeatsWithinABatchAndAcrossBatchesAreCaught) {
   // 400,000 different lines are more than one batch, and each comes three times.
   const std::string once = numbers(0, 400'000);
@@ -52,14 +41,6 @@ TEST_F(Remember, RepeatsWithinABatchAndAcrossBatchesAreCaught) {
     EXPECT_GE(found["new"], 400'000 - 10);
     EXPECT_EQ(run({"dedup", "-c", "--filter", name}, once).out, "0\n");
   }
-}
-
-TEST_F(Remember, AbsentWithoutASizeIsAnError) {
-  EXPECT_TRUE(is_error(run({"dedup", "--filter", filter()}, "a\n"), {filter(), "-n"}));
-  EXPECT_FALSE(std::filesystem::exists(filter()));
-  // A bad input is found before anything is created.
-  EXPECT_TRUE(is_error(run({"dedup", "--filter", filter(), "-n", "1K", path("none")}), {}));
-  EXPECT_FALSE(std::filesystem::exists(filter()));
 }
 
 TEST_F(Remember, FlagsThatContradictTheFileAreErrors) {

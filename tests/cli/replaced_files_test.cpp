@@ -96,22 +96,11 @@ TEST_F(Files, AKilledMergeIsInNobodysWay) {
   EXPECT_EQ(run({"check", out}, "a\nb\n").out, "a\nb\n");
 }
 
-TEST_F(Files, RebuildForgetsWhatDidNotComeAgain) {
-  const std::string filter = path("f");
-  ASSERT_EQ(run({"create", filter, "-n", "100K", "-p", "1e-6", "--seed", "7"}).code, 0);
-  ASSERT_EQ(run({"add", "-q", filter}, numbers(0, 2000)).code, 0);
+TEST_F(Files, AReaderHasTheOldOneUntilItReloads) {
+  const std::string filter = made("f", numbers(0, 2000));
   FilterFile reader = FilterFile::open(filter);
-  const json before = info(filter);
-  const Ran ran = run({"rebuild", filter}, numbers(1000, 3000) + "1000\n");
-  EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_EQ(ran.out, "");
-  EXPECT_NE(ran.err.find("2,001 lines, 2,000 new, 1 repeats"), std::string::npos) << ran.err;
-  EXPECT_EQ(run({"check", filter}, numbers(0, 3500)).out, numbers(1000, 3000));
-  const json after = info(filter);
-  for (const char* same : {"bits", "hashes", "capacity", "fpr", "layout", "hash", "seed"})
-    EXPECT_EQ(before[same], after[same]) << same;
-  EXPECT_EQ(after["inserted"], 2000);
-  EXPECT_EQ(run({"verify", filter}).code, 0);
+  EXPECT_EQ(run({"rebuild", "-q", filter}, numbers(1000, 3000)).code, 0);
+  EXPECT_EQ(info(filter)["inserted"], 2000);
   EXPECT_TRUE(reader.may_contain("0"));
   EXPECT_TRUE(reader.reload());
   EXPECT_FALSE(reader.may_contain("0"));
@@ -143,24 +132,18 @@ TEST_F(Files, RebuildTakesWhatTheFlagsSayAndTheRestFromTheFile) {
   EXPECT_EQ(run({"check", filter}, "a\n").out, "a\n");
 }
 
-TEST_F(Files, RebuildMakesWhatIsNotThereAndMendsWhatIsBroken) {
-  const std::string fresh = path("fresh"), text = file("text", "precious\n");
-  EXPECT_TRUE(is_error(run({"rebuild", fresh}, "a\n"), {fresh, "-n"}));
-  EXPECT_FALSE(std::filesystem::exists(fresh));
-  EXPECT_EQ(run({"rebuild", "-q", fresh, "-n", "1K", "-p", "1%"}, "a\n").code, 0);
-  EXPECT_EQ(run({"check", fresh}, "a\n").out, "a\n");
+TEST_F(Files, RebuildMendsWhatIsBroken) {
+  const std::string filter = made("f", "a\n");
   {
-    std::fstream bytes(fresh, std::ios::in | std::ios::out | std::ios::binary);
+    std::fstream bytes(filter, std::ios::in | std::ios::out | std::ios::binary);
     for (const int header : {0, 4096}) {
       bytes.seekp(header + 40);
       bytes.put(99);
     }
   }
-  EXPECT_TRUE(is_error(run({"rebuild", fresh}, "b\n"), {fresh, "damaged", "-n"}));
-  EXPECT_EQ(run({"rebuild", "-q", fresh, "-n", "1K", "-p", "1%"}, "b\n").code, 0);
-  EXPECT_EQ(run({"check", fresh}, "a\nb\n").out, "b\n");
-  EXPECT_TRUE(is_error(run({"rebuild", text, "-n", "1K", "-p", "1%"}, "a\n"), {text}));
-  EXPECT_EQ(text_of(text), "precious\n");
+  EXPECT_TRUE(is_error(run({"rebuild", filter}, "b\n"), {filter, "damaged", "-n"}));
+  EXPECT_EQ(run({"rebuild", "-q", filter, "-n", "1K", "-p", "1%"}, "b\n").code, 0);
+  EXPECT_EQ(run({"check", filter}, "a\nb\n").out, "b\n");
 }
 
 TEST_F(Files, ARebuildThatDoesNotFinishLeavesTheFilter) {

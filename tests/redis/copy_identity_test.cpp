@@ -284,20 +284,7 @@ TEST_F(CopyIdentity, AnInsertThatIsRefusedSaysWhy) {
 
 // Where a place was empty before, what was put there goes; the rights that are documented are enough.
 TEST_F(CopyIdentity, WhoseMakerIsKilledAreUndoneWithTheRightsOfTheModule) {
-  Scripted node(module_server().path());
-  int placed = 0;
-  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
-    if (placed == 2) return "";
-    if (words[0] == "EVAL" && words[2] == "3") ++placed;
-    return std::nullopt;
-  });
-  auto source = open("a");
-  ModuleFilter* from = &source;
-  error_of(
-      [&] {
-        ModuleFilter::store({{.port = node.port()}, "new", 0}, {&from, 1});
-      },
-      ErrorCode::unavailable);
+  store_half("new", {"a"}, false);
   module_server().ask({"DEL", "new:{0}:shards"});  // a minute later
   module_server().ask({"ACL", "SETUSER", "bob", "reset", "on", ">word", "~*", "+@all", "-strlen"});
   RedisAddress user = module_server().address();
@@ -319,13 +306,7 @@ TEST_F(CopyIdentity, OfWhatIsRemovedMeanwhileAreGivenUp) {
     }
     return std::nullopt;
   });
-  auto source = open("a");
-  ModuleFilter* from = &source;
-  error_of(
-      [&] {
-        ModuleFilter::store({{.port = node.port()}, "b", 0}, {&from, 1}, true);
-      },
-      ErrorCode::unavailable);
+  error_of([&] { store("b", {"a"}, true, {.port = node.port()}); }, ErrorCode::unavailable);
   EXPECT_EQ(keys_there(), 4 + 2) << "what was set aside, and the source";
   make("b", next_.views);
   EXPECT_EQ(open("b").may_contain_many(next_.views), next_.views.size());
@@ -358,20 +339,7 @@ TEST_F(CopyIdentity, WhoseMakerIsKilledAreUndoneByWhoComesNext) {
     make("a", old_.views);
     make("b", next_.views);
     auto before = open("b");
-    Scripted node(module_server().path());
-    int placed = 0;
-    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
-      if (placed == 2) return "";
-      if (words[0] == "EVAL" && words[2] == "3") ++placed;
-      return std::nullopt;
-    });
-    auto source = open("a");
-    ModuleFilter* from = &source;
-    error_of(
-        [&] {
-          ModuleFilter::store({{.port = node.port()}, "b", 0}, {&from, 1}, true);
-        },
-        ErrorCode::unavailable);
+    store_half("b", {"a"}, true);
     error_of([&] { (void)before.may_contain_many(next_.views); }, ErrorCode::missing);
     error_of([] { open("b"); }, ErrorCode::missing);
     module_server().ask({"DEL", "b:{0}:shards:replacing"});  // a minute later

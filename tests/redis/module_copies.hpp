@@ -5,12 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "redis/module_server.hpp"
+#include "redis/scripted.hpp"
 
 namespace bloomery::test {
 
@@ -30,12 +32,24 @@ class ModuleCopies : public testing::Test {
   static ModuleFilter open(const char* name) {
     return ModuleFilter::open({module_server().address(), name, 0});
   }
-  static void store(const char* name, const std::vector<const char*>& from, bool replace = false) {
+  static void store(const char* name, const std::vector<const char*>& from, bool replace = false,
+                    const RedisAddress& through = module_server().address()) {
     std::vector<ModuleFilter> sources;
     std::vector<ModuleFilter*> each;
     for (const char* source : from) sources.push_back(open(source));
     for (ModuleFilter& source : sources) each.push_back(&source);
-    ModuleFilter::store({module_server().address(), name, 0}, each, replace);
+    ModuleFilter::store({through, name, 0}, each, replace);
+  }
+  // As a program that is killed when it has put two of the shards into their places.
+  static void store_half(const char* name, const std::vector<const char*>& from, bool replace) {
+    Scripted node(module_server().path());
+    int placed = 0;
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (placed == 2) return "";
+      if (words[0] == "EVAL" && words[2] == "3") ++placed;
+      return std::nullopt;
+    });
+    error_of([&] { store(name, from, replace, {.port = node.port()}); }, ErrorCode::unavailable);
   }
   static void drop(const char* name) {
     if (module_server().get(std::string(name) + ":{0}:shards").empty()) return;

@@ -126,11 +126,9 @@ TEST_F(ModuleCopies, MissNoShardThatTheServerDropsBeforeAMerge) {
       EXPECT_EQ(module_server().ask({"DEL", words[words[0] == "EVAL" ? 3 : 1]})->integer, 1);
       return std::nullopt;
     });
-    auto first = open("b"), second = open("a"), third = open("b");
-    const std::vector<ModuleFilter*> sources{&first, &second, &third};
     const auto text = error_of(
         [&] {
-          ModuleFilter::store({{.port = node.port()}, name, 0}, sources, true);
+          store(name, {"b", "a", "b"}, true, {.port = node.port()});
         },
         ErrorCode::no_space);
     EXPECT_TRUE(dropped);
@@ -148,11 +146,9 @@ TEST_F(ModuleCopies, MissNoSourceThatTheServerDropsBeforeAMerge) {
       dropped = module_server().ask({"DEL", words[4]})->integer == 1;
     return std::nullopt;
   });
-  auto first = open("a"), second = open("b");
-  const std::vector<ModuleFilter*> sources{&first, &second};
   const auto text = error_of(
       [&] {
-        ModuleFilter::store({{.port = node.port()}, "x", 0}, sources);
+        store("x", {"a", "b"}, false, {.port = node.port()});
       },
       ErrorCode::no_space);
   EXPECT_TRUE(dropped);
@@ -174,13 +170,7 @@ TEST_F(ModuleCopies, RemoveNothingThatWasThereBefore) {
     }
     return std::nullopt;
   });
-  auto copy = open("copy");
-  ModuleFilter* from = &copy;
-  error_of(
-      [&] {
-        ModuleFilter::store({{.port = node.port()}, "a", 0}, {&from, 1}, true);
-      },
-      ErrorCode::exists);
+  error_of([&] { store("a", {"copy"}, true, {.port = node.port()}); }, ErrorCode::exists);
   EXPECT_TRUE(dropped);
   for (const std::string& key : a.keys()) {
     EXPECT_EQ(module_server().ask({"EXISTS", key})->integer, 1) << key;
@@ -207,13 +197,7 @@ TEST_F(ModuleCopies, TakeNoPlaceOfAnotherRecord) {
         }
         return std::nullopt;
       });
-      auto first = open("a");
-      ModuleFilter* from = &first;
-      error_of(
-          [&] {
-            ModuleFilter::store({{.port = node.port()}, "b", 0}, {&from, 1}, true);
-          },
-          ErrorCode::unavailable);
+      error_of([&] { store("b", {"a"}, true, {.port = node.port()}); }, ErrorCode::unavailable);
       EXPECT_TRUE(put);
       EXPECT_EQ(module_server().get(record), other);
       module_server().ask({"SET", record, found});
@@ -229,13 +213,7 @@ TEST_F(ModuleCopies, AreNotMergedByAModuleThatCannot) {
       if (words[0] != "EVAL" || words[1].find("BF.MERGE") == std::string::npos) return std::nullopt;
       return std::string("-ERR ").append(text).append("\r\n");
     });
-    auto first = open("a"), second = open("b");
-    const std::vector<ModuleFilter*> sources{&first, &second};
-    error_of(
-        [&] {
-          ModuleFilter::store({{.port = node.port()}, "x", 0}, sources);
-        },
-        ErrorCode::wrong_kind);
+    error_of([&] { store("x", {"a", "b"}, false, {.port = node.port()}); }, ErrorCode::wrong_kind);
     EXPECT_EQ(keys_there(), 8) << "something was left behind";
   }
 }

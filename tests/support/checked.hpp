@@ -30,6 +30,9 @@ inline void require(bool holds, const char* what) {
   if (!holds) throw std::logic_error(what);
 }
 
+constexpr const char* kInsertDiffers = "insert answered otherwise than the naive filter";
+constexpr const char* kLookUpDiffers = "a look-up differs from the naive filter";
+
 inline std::string text_of(std::uint16_t key) { return "key " + std::to_string(key); }
 
 // The keys of an operation, as numbers, as text, and as the hashes of both.
@@ -52,12 +55,20 @@ std::vector<Hash128> hashes_of_strings(const Hasher& hasher, const Operation& op
   return detail::hash_keys(hasher, strings(operation));
 }
 
-// Calls call(answers), with room for `count` answers or, if they are not wanted, for none.
-template <class Call>
-std::vector<bool> answers_of(std::size_t count, bool wanted, std::size_t& yes, Call call) {
-  const auto answers = std::make_unique<bool[]>(count);
-  yes = call(wanted ? std::span<bool>(answers.get(), count) : std::span<bool>());
-  return std::vector<bool>(answers.get(), answers.get() + count);
+// The real filter's call(answers), with room for an answer a key or, if they are not wanted, for none; and what is
+// expected of each key, by the naive filter: expect(hash).
+template <class Call, class Expect>
+void bulk(bool wanted, const std::vector<Hash128>& keys, Call call, Expect expect) {
+  const auto answers = std::make_unique<bool[]>(keys.size());
+  const std::size_t yes =
+      call(wanted ? std::span<bool>(answers.get(), keys.size()) : std::span<bool>());
+  std::size_t expected = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const bool answer = expect(keys[i]);
+    expected += answer;
+    require(!wanted || answers[i] == answer, "a bulk call answered otherwise");
+  }
+  require(yes == expected, "a bulk call counted otherwise");
 }
 
 }  // namespace bloomery::test

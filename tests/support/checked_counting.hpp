@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,7 +58,7 @@ class CheckedCounting {
     switch (operation.kind) {
       case insert_integer:
         require(checked.filter.insert(std::uint64_t{first}) == checked.insert(hash(first)),
-                "insert answered otherwise than the naive filter");
+                kInsertDiffers);
         break;
       case insert_integers:
         bulk(
@@ -111,7 +110,7 @@ class CheckedCounting {
       case find_integer:
         require(checked.filter.may_contain(std::uint64_t{first}) ==
                     checked.naive.may_contain(hash(first)),
-                "a look-up differs from the naive filter");
+                kLookUpDiffers);
         break;
       case find_integers:
         bulk(
@@ -242,20 +241,6 @@ class CheckedCounting {
       out.push_back(key);
     }
     return out;
-  }
-
-  template <class Call, class Expect>
-  static void bulk(bool wanted, const std::vector<Hash128>& keys, Call call, Expect expect) {
-    const auto answers = std::make_unique<bool[]>(keys.size());
-    const std::size_t yes =
-        call(wanted ? std::span<bool>(answers.get(), keys.size()) : std::span<bool>());
-    std::size_t expected = 0;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const bool answer = expect(keys[i]);
-      expected += answer;
-      require(!wanted || answers[i] == answer, "a bulk call answered otherwise");
-    }
-    require(yes == expected, "a bulk call counted otherwise");
   }
 
   Plan plan_;

@@ -11,7 +11,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -56,57 +55,80 @@ class CheckedFilter {
   void apply(const Operation& operation) {
     Checked &checked = both_[0], &other = both_[1];
     const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
+    const auto insert = [&](Hash128 hash) { return checked.insert(hash); };
+    const auto find = [&](Hash128 hash) { return checked.find(hash); };
     switch (operation.kind) {
       case insert_integer:
-        expect_insert(checked, integer(first), checked.filter.insert(std::uint64_t{first}));
+        require(checked.filter.insert(std::uint64_t{first}) == checked.insert(integer(first)),
+                kInsertDiffers);
         break;
       case insert_text:
-        expect_insert(checked, text(first), checked.filter.insert(text_of(first)));
+        require(checked.filter.insert(text_of(first)) == checked.insert(text(first)),
+                kInsertDiffers);
         break;
       case insert_integers:
-        insert_many(checked, integers(operation), operation.answers, [&](auto answers) {
-          return checked.filter.insert_many(values(operation), answers);
-        });
+        bulk(
+            operation.answers, integers(operation),
+            [&](auto answers) { return checked.filter.insert_many(values(operation), answers); },
+            insert);
         break;
       case insert_texts:
-        insert_many(checked, texts(operation), operation.answers, [&](auto answers) {
-          return checked.filter.insert_many(strings(operation), answers);
-        });
+        bulk(
+            operation.answers, texts(operation),
+            [&](auto answers) { return checked.filter.insert_many(strings(operation), answers); },
+            insert);
         break;
       case insert_hashes:
-        insert_many(checked, texts(operation), operation.answers, [&](auto answers) {
-          return checked.filter.insert_hashes(texts(operation), answers);
-        });
+        bulk(
+            operation.answers, texts(operation),
+            [&](auto answers) { return checked.filter.insert_hashes(texts(operation), answers); },
+            insert);
         break;
       case insert_concurrently:
-        expect_insert(checked, integer(first),
-                      ConcurrentFilter(checked.filter).insert(std::uint64_t{first}));
+        require(ConcurrentFilter(checked.filter).insert(std::uint64_t{first}) ==
+                    checked.insert(integer(first)),
+                kInsertDiffers);
         break;
       case insert_hashes_concurrently:
-        insert_many(checked, integers(operation), operation.answers, [&](auto answers) {
-          return ConcurrentFilter(checked.filter).insert_hashes(integers(operation), answers);
-        });
+        bulk(
+            operation.answers, integers(operation),
+            [&](auto answers) {
+              return ConcurrentFilter(checked.filter).insert_hashes(integers(operation), answers);
+            },
+            insert);
         break;
       case find_integer:
-        expect_find(checked, integer(first), checked.filter.may_contain(std::uint64_t{first}));
+        require(checked.filter.may_contain(std::uint64_t{first}) == checked.find(integer(first)),
+                kLookUpDiffers);
         break;
       case find_text:
-        expect_find(checked, text(first), checked.filter.may_contain(text_of(first)));
+        require(checked.filter.may_contain(text_of(first)) == checked.find(text(first)),
+                kLookUpDiffers);
         break;
       case find_integers:
-        find_many(checked, integers(operation), operation.answers, [&](auto answers) {
-          return checked.filter.may_contain_many(values(operation), answers);
-        });
+        bulk(
+            operation.answers, integers(operation),
+            [&](auto answers) {
+              return checked.filter.may_contain_many(values(operation), answers);
+            },
+            find);
         break;
       case find_hashes:
-        find_many(checked, texts(operation), operation.answers, [&](auto answers) {
-          return checked.filter.may_contain_hashes(texts(operation), answers);
-        });
+        bulk(
+            operation.answers, texts(operation),
+            [&](auto answers) {
+              return checked.filter.may_contain_hashes(texts(operation), answers);
+            },
+            find);
         break;
       case find_hashes_concurrently:
-        find_many(checked, integers(operation), operation.answers, [&](auto answers) {
-          return ConcurrentFilter(checked.filter).may_contain_hashes(integers(operation), answers);
-        });
+        bulk(
+            operation.answers, integers(operation),
+            [&](auto answers) {
+              return ConcurrentFilter(checked.filter)
+                  .may_contain_hashes(integers(operation), answers);
+            },
+            find);
         break;
       case merge:
         checked.filter.merge(other.filter);
@@ -175,6 +197,17 @@ class CheckedFilter {
     Filter filter;
     NaiveFilter naive;
     std::set<Key> keys;
+
+    bool insert(Hash128 hash) {
+      const bool fresh = naive.insert(hash), known = !keys.emplace(hash.high, hash.low).second;
+      require(!(fresh && known), "a key that was there is called certainly new");
+      return fresh;
+    }
+    [[nodiscard]] bool find(Hash128 hash) const {
+      const bool found = naive.may_contain(hash);
+      require(found || !keys.contains({hash.high, hash.low}), "a false negative");
+      return found;
+    }
   };
 
   [[nodiscard]] Hash128 integer(std::uint16_t key) const { return hasher_(std::uint64_t{key}); }
@@ -186,45 +219,6 @@ class CheckedFilter {
   }
   [[nodiscard]] std::vector<Hash128> texts(const Operation& operation) const {
     return hashes_of_strings(hasher_, operation);
-  }
-
-  static void expect_insert(Checked& checked, Hash128 hash, bool fresh) {
-    const bool known = !checked.keys.emplace(hash.high, hash.low).second;
-    require(fresh == checked.naive.insert(hash), "insert answered otherwise than the naive filter");
-    require(!(fresh && known), "a key that was there is called certainly new");
-  }
-  static void expect_find(const Checked& checked, Hash128 hash, bool found) {
-    require(found == checked.naive.may_contain(hash), "a look-up differs from the naive filter");
-    require(found || !checked.keys.contains({hash.high, hash.low}), "a false negative");
-  }
-
-  template <class Call>
-  static void insert_many(Checked& checked, const std::vector<Hash128>& hashes, bool wanted,
-                          Call call) {
-    std::size_t yes = 0, expected = 0;
-    const std::vector<bool> answers = answers_of(hashes.size(), wanted, yes, call);
-    for (std::size_t i = 0; i < hashes.size(); ++i) {
-      NaiveFilter& naive = checked.naive;
-      if (wanted) {
-        expect_insert(checked, hashes[i], answers[i]);
-        expected += answers[i];
-      } else {
-        checked.keys.emplace(hashes[i].high, hashes[i].low);
-        expected += naive.insert(hashes[i]);
-      }
-    }
-    require(yes == expected, "a bulk insert counted otherwise");
-  }
-  template <class Call>
-  static void find_many(const Checked& checked, const std::vector<Hash128>& hashes, bool wanted,
-                        Call call) {
-    std::size_t yes = 0, expected = 0;
-    const std::vector<bool> answers = answers_of(hashes.size(), wanted, yes, call);
-    for (std::size_t i = 0; i < hashes.size(); ++i) {
-      if (wanted) expect_find(checked, hashes[i], answers[i]);
-      expected += checked.naive.may_contain(hashes[i]);
-    }
-    require(yes == expected, "a bulk look-up counted otherwise");
   }
 
   template <class Combine>

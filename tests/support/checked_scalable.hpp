@@ -8,9 +8,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
+#include <set>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -44,34 +43,44 @@ class CheckedScalable {
 
   void apply(const Operation& operation) {
     const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
+    const auto inserted = [&](Hash128 hash) { return insert(hash); };
+    const auto found = [&](Hash128 hash) { return find(hash); };
     switch (operation.kind) {
       case insert_one:
-        expect_insert(integer(first), filter_.insert(std::uint64_t{first}));
+        require(filter_.insert(std::uint64_t{first}) == insert(integer(first)), kInsertDiffers);
         break;
       case insert_text:
-        expect_insert(text(first), filter_.insert(text_of(first)));
+        require(filter_.insert(text_of(first)) == insert(text(first)), kInsertDiffers);
         break;
       case insert_integers:
-        insert_many(integers(operation), operation.answers,
-                    [&](auto fresh) { return filter_.insert_many(values(operation), fresh); });
+        bulk(
+            operation.answers, integers(operation),
+            [&](auto answers) { return filter_.insert_many(values(operation), answers); },
+            inserted);
         break;
       case insert_hashes:
-        insert_many(texts(operation), operation.answers,
-                    [&](auto fresh) { return filter_.insert_hashes(texts(operation), fresh); });
+        bulk(
+            operation.answers, texts(operation),
+            [&](auto answers) { return filter_.insert_hashes(texts(operation), answers); },
+            inserted);
         break;
       case find_one:
-        expect_find(integer(first), filter_.may_contain(std::uint64_t{first}));
+        require(filter_.may_contain(std::uint64_t{first}) == find(integer(first)), kLookUpDiffers);
         break;
       case find_text:
-        expect_find(text(first), filter_.may_contain(text_of(first)));
+        require(filter_.may_contain(text_of(first)) == find(text(first)), kLookUpDiffers);
         break;
       case find_integers:
-        find_many(integers(operation), operation.answers,
-                  [&](auto found) { return filter_.may_contain_many(values(operation), found); });
+        bulk(
+            operation.answers, integers(operation),
+            [&](auto answers) { return filter_.may_contain_many(values(operation), answers); },
+            found);
         break;
       case find_hashes:
-        find_many(texts(operation), operation.answers,
-                  [&](auto found) { return filter_.may_contain_hashes(texts(operation), found); });
+        bulk(
+            operation.answers, texts(operation),
+            [&](auto answers) { return filter_.may_contain_hashes(texts(operation), answers); },
+            found);
         break;
       case clear:
         filter_.clear();
@@ -116,7 +125,7 @@ class CheckedScalable {
     require(filter_.inserted() == inserted, "another number of keys");
     require(filter_.inserted() <= filter_.capacity(), "beyond its capacity");
     require(filter_.inserted() <= keys_.size(), "more keys than were given");
-    for (const auto& [high, low] : hashes_of(keys_))
+    for (const auto& [high, low] : keys_)
       require(filter_.may_contain_hash({high, low}), "a false negative");
     const double fpr = filter_.current_fpr(), fill = filter_.fill();
     require(fpr >= 0 && fpr <= 1 && fill >= 0 && fill <= 1, "a share that is none");
@@ -124,30 +133,6 @@ class CheckedScalable {
   }
 
  private:
-  // Exactly what was inserted. Keys are distinguished by their whole hash.
-  using Keys = std::unordered_set<std::string>;
-
-  static std::string name_of(Hash128 hash) {
-    std::string name(16, '\0');
-    for (unsigned i = 0; i < 8; ++i) {
-      name[i] = static_cast<char>(hash.high >> (8 * i) & 255);
-      name[8 + i] = static_cast<char>(hash.low >> (8 * i) & 255);
-    }
-    return name;
-  }
-  static std::vector<std::pair<std::uint64_t, std::uint64_t>> hashes_of(const Keys& keys) {
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> out;
-    for (const std::string& name : keys) {
-      Hash128 hash;
-      for (unsigned i = 0; i < 8; ++i) {
-        hash.high |= std::uint64_t{static_cast<std::uint8_t>(name[i])} << (8 * i);
-        hash.low |= std::uint64_t{static_cast<std::uint8_t>(name[8 + i])} << (8 * i);
-      }
-      out.emplace_back(hash.high, hash.low);
-    }
-    return out;
-  }
-
   [[nodiscard]] Hash128 integer(std::uint16_t key) const {
     return filter_.hasher()(std::uint64_t{key});
   }
@@ -173,44 +158,20 @@ class CheckedScalable {
     return ScalableFilter::restore(filter_.plan(), filter_.hasher(), std::move(sub_filters));
   }
 
-  void expect_insert(Hash128 hash, bool fresh) {
-    const bool known = !keys_.insert(name_of(hash)).second;
-    require(fresh == naive_.insert(hash), "insert answered otherwise than the naive filter");
+  bool insert(Hash128 hash) {
+    const bool fresh = naive_.insert(hash), known = !keys_.emplace(hash.high, hash.low).second;
     require(!(fresh && known), "a key that was there is called certainly new");
+    return fresh;
   }
-  void expect_find(Hash128 hash, bool found) const {
-    require(found == naive_.may_contain(hash), "a look-up differs from the naive filter");
-    require(found || !keys_.contains(name_of(hash)), "a false negative");
-  }
-  template <class Call>
-  void insert_many(const std::vector<Hash128>& hashes, bool wanted, Call call) {
-    std::size_t yes = 0, expected = 0;
-    const std::vector<bool> fresh = answers_of(hashes.size(), wanted, yes, call);
-    for (std::size_t i = 0; i < hashes.size(); ++i) {
-      if (wanted) {
-        expect_insert(hashes[i], fresh[i]);
-        expected += fresh[i];
-      } else {
-        keys_.insert(name_of(hashes[i]));
-        expected += naive_.insert(hashes[i]);
-      }
-    }
-    require(yes == expected, "a bulk insert counted otherwise");
-  }
-  template <class Call>
-  void find_many(const std::vector<Hash128>& hashes, bool wanted, Call call) const {
-    std::size_t yes = 0, expected = 0;
-    const std::vector<bool> found = answers_of(hashes.size(), wanted, yes, call);
-    for (std::size_t i = 0; i < hashes.size(); ++i) {
-      if (wanted) expect_find(hashes[i], found[i]);
-      expected += naive_.may_contain(hashes[i]);
-    }
-    require(yes == expected, "a bulk look-up counted otherwise");
+  [[nodiscard]] bool find(Hash128 hash) const {
+    const bool found = naive_.may_contain(hash);
+    require(found || !keys_.contains({hash.high, hash.low}), "a false negative");
+    return found;
   }
 
   ScalableFilter filter_;
   NaiveScalable naive_;
-  Keys keys_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> keys_;
 };
 
 }  // namespace bloomery::test

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -48,33 +47,41 @@ class CheckedWindow {
   void apply(const Operation& operation) {
     const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
     const std::uint64_t now = filter_.now();
+    const auto inserted = [&](Hash128 hash) { return insert(hash); };
+    const auto found = [&](Hash128 hash) { return find(hash); };
     switch (operation.kind) {
       case insert_integer:
-        expect_insert(integer(first), filter_.insert(first));
+        require(filter_.insert(first) == insert(integer(first)), kInsertDiffers);
         break;
       case insert_text:
-        expect_insert(filter_.hash(std::to_string(first)), filter_.insert(std::to_string(first)));
+        require(
+            filter_.insert(std::to_string(first)) == insert(filter_.hash(std::to_string(first))),
+            kInsertDiffers);
         break;
       case insert_integers:
-        insert_many(operation,
-                    [&](auto answers) { return filter_.insert_many(operation.keys, answers); });
+        bulk(
+            operation.answers, hashes(operation),
+            [&](auto answers) { return filter_.insert_many(operation.keys, answers); }, inserted);
         break;
       case insert_hashes:
-        insert_many(operation, [&](auto answers) {
-          return filter_.insert_hashes(hashes(operation), answers);
-        });
+        bulk(
+            operation.answers, hashes(operation),
+            [&](auto answers) { return filter_.insert_hashes(hashes(operation), answers); },
+            inserted);
         break;
       case find_integer:
-        expect_find(integer(first), filter_.may_contain(first));
+        require(filter_.may_contain(first) == find(integer(first)), kLookUpDiffers);
         break;
       case find_integers:
-        find_many(operation,
-                  [&](auto answers) { return filter_.may_contain_many(operation.keys, answers); });
+        bulk(
+            operation.answers, hashes(operation),
+            [&](auto answers) { return filter_.may_contain_many(operation.keys, answers); }, found);
         break;
       case find_hashes:
-        find_many(operation, [&](auto answers) {
-          return filter_.may_contain_hashes(hashes(operation), answers);
-        });
+        bulk(
+            operation.answers, hashes(operation),
+            [&](auto answers) { return filter_.may_contain_hashes(hashes(operation), answers); },
+            found);
         break;
       case advance_seconds:
         advance(now + first % 8);
@@ -148,51 +155,18 @@ class CheckedWindow {
     naive_.advance(now);
     queue_.advance(now);
   }
-  void remember(Hash128 hash) {
+  bool insert(Hash128 hash) {
+    const bool fresh = naive_.insert(hash);
+    require(!(fresh && queue_.must_contain(hash)), "a key of the window is called certainly new");
     queue_.insert(hash);
     keys_.emplace(hash.high, hash.low);
     ++inserted_;
+    return fresh;
   }
-  void expect_insert(Hash128 hash, bool fresh) {
-    require(!(fresh && queue_.must_contain(hash)), "a key of the window is called certainly new");
-    require(fresh == naive_.insert(hash), "insert answered otherwise than the naive filters");
-    remember(hash);
-  }
-  void expect_find(Hash128 hash, bool found) const {
+  [[nodiscard]] bool find(Hash128 hash) const {
+    const bool found = naive_.may_contain(hash);
     require(found || !queue_.must_contain(hash), "a key of the window is not found");
-    require(found == naive_.may_contain(hash), "a look-up differs from the naive filters");
-  }
-  template <class Call>
-  void insert_many(const Operation& operation, Call call) {
-    const std::vector<Hash128> keys = hashes(operation);
-    const auto answers = std::make_unique<bool[]>(keys.size());
-    const std::span<bool> out(answers.get(), operation.answers ? keys.size() : 0);
-    const std::size_t count = call(out);
-    std::size_t expected = 0;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const bool known = queue_.must_contain(keys[i]);
-      const bool fresh = naive_.insert(keys[i]);
-      require(!(fresh && known), "a key of the window is called certainly new");
-      require(out.empty() || out[i] == fresh, "a bulk insert answered otherwise");
-      expected += fresh ? 1 : 0;
-      remember(keys[i]);
-    }
-    require(count == expected, "a bulk insert counted otherwise");
-  }
-  template <class Call>
-  void find_many(const Operation& operation, Call call) const {
-    const std::vector<Hash128> keys = hashes(operation);
-    const auto answers = std::make_unique<bool[]>(keys.size());
-    const std::span<bool> out(answers.get(), operation.answers ? keys.size() : 0);
-    const std::size_t count = call(out);
-    std::size_t expected = 0;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const bool found = naive_.may_contain(keys[i]);
-      require(found || !queue_.must_contain(keys[i]), "a key of the window is not found");
-      require(out.empty() || out[i] == found, "a bulk look-up answered otherwise");
-      expected += found ? 1 : 0;
-    }
-    require(count == expected, "a bulk look-up counted otherwise");
+    return found;
   }
 
   WindowFilter filter_;

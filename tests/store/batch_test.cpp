@@ -5,11 +5,8 @@
 namespace bloomery::test {
 namespace {
 
-class BatchOf : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
+class BatchOf : public KindAndLevel {
  protected:
-  [[nodiscard]] static const KindCase& kind() { return std::get<0>(GetParam()); }
-  [[nodiscard]] static Durability durability() { return std::get<1>(GetParam()); }
-
   // A closed file with some keys.
   static void prepare(FakeOs& os) {
     auto file = Files(os).create(kKindPath, kind().plan, {.durability = durability()});
@@ -49,11 +46,10 @@ class BatchOf : public testing::TestWithParam<std::tuple<KindCase, Durability>> 
   static constexpr std::uint64_t kAll = std::uint64_t{16} * 71;
   static Image image(FakeOs& os) { return image_of(Files(os).open(kKindPath)); }
 };
-INSTANTIATE_TEST_SUITE_P(
-    , BatchOf, testing::Combine(testing::ValuesIn(kind_cases()), testing::ValuesIn(kDurabilities)),
-    [](const auto& param) {
-      return name_of(std::get<0>(param.param)) + "_" + name_of(std::get<1>(param.param));
-    });
+INSTANTIATE_TEST_SUITE_P(, BatchOf,
+                         testing::Combine(testing::ValuesIn(kind_cases()),
+                                          testing::ValuesIn(kDurabilities)),
+                         kNameOfBoth);
 
 TEST_P(BatchOf, IsDoneOnceWhereverItWasInterrupted) {
   FakeOs sane(kKindRoom);

@@ -4,6 +4,7 @@
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
 #include "format/layout.hpp"
+#include "store/every_call.hpp"
 #include "store/session_script.hpp"
 #include "support/expect_error.hpp"
 
@@ -323,46 +324,40 @@ TEST_P(DeltaOnTheMachine, LosesNothingWhereverItStops) {
   const auto plan_there = std::get<FrozenPlan>(Files(before).open(kPath).plan());
   const std::uint64_t journal_at = detail::FileLayout(plan_there.bytes()).journal_at;
   std::size_t opened = 0, unclean = 0;
-  for (std::uint64_t call = 1;; ++call) {
-    SCOPED_TRACE("call " + std::to_string(call));
-    const auto os = before.after_kill();
-    os->stop_before(call);
-    DeltaBook book;
-    try {
-      book = add_and_rebuild(*os, GetParam());
-    } catch (const Error&) {
-      ASSERT_TRUE(os->stopped());
-    }
-    if (!os->stopped()) break;
-    for (int seed = -1; seed < 3; ++seed) {
-      const auto after = seed < 0 ? os->after_kill()
-                                  : os->after_power_loss(static_cast<unsigned>(seed), journal_at);
-      std::optional<FilterFile> file;
-      try {
-        file = Files(*after).open(kPath, kWriter);
-      } catch (const Error& error) {
-        // The level that does not wait for the device loses the file with the power, and says so.
-        ASSERT_TRUE(GetParam() == Durability::process && seed >= 0 &&
-                    error.code() == ErrorCode::unclean)
-            << error.what();
-        ++unclean;
-        build_list(Files(*after), kPath, 0, kListKeys);
-        continue;
-      }
-      ++opened;
-      ASSERT_EQ(found_in(*file, 0, kListKeys), kListKeys);
-      // After a power loss, what was synced or, with a journal, acknowledged.
-      const auto& kept = seed < 0 || GetParam() == Durability::sync ? book.acknowledged : book.safe;
-      for (const std::uint64_t key : kept) ASSERT_TRUE(file->may_contain(key)) << key;
-      add(*file, 9'000, 50);
-      file->close();
-      const VerifyReport report = Files(*after).verify(kPath);
-      ASSERT_TRUE(report.ok() && report.state == VerifyReport::State::clean) << report.detail;
-      ASSERT_EQ(found_in(Files(*after).open(kPath), 9'000, 50), 50U);
-      build_list(Files(*after), kPath, 0, kListKeys);
-      ASSERT_EQ(after->names(), 1U) << "what is left of a rebuild is in nobody's way";
-    }
-  }
+  DeltaBook book;
+  stop_at_every_call(
+      before, 3, journal_at,
+      [&](FakeOs& os) {
+        book = {};
+        book = add_and_rebuild(os, GetParam());
+      },
+      [&](FakeOs& after, int seed) {
+        std::optional<FilterFile> file;
+        try {
+          file = Files(after).open(kPath, kWriter);
+        } catch (const Error& error) {
+          // The level that does not wait for the device loses the file with the power, and says so.
+          ASSERT_TRUE(GetParam() == Durability::process && seed >= 0 &&
+                      error.code() == ErrorCode::unclean)
+              << error.what();
+          ++unclean;
+          build_list(Files(after), kPath, 0, kListKeys);
+          return;
+        }
+        ++opened;
+        ASSERT_EQ(found_in(*file, 0, kListKeys), kListKeys);
+        // After a power loss, what was synced or, with a journal, acknowledged.
+        const auto& kept =
+            seed < 0 || GetParam() == Durability::sync ? book.acknowledged : book.safe;
+        for (const std::uint64_t key : kept) ASSERT_TRUE(file->may_contain(key)) << key;
+        add(*file, 9'000, 50);
+        file->close();
+        const VerifyReport report = Files(after).verify(kPath);
+        ASSERT_TRUE(report.ok() && report.state == VerifyReport::State::clean) << report.detail;
+        ASSERT_EQ(found_in(Files(after).open(kPath), 9'000, 50), 50U);
+        build_list(Files(after), kPath, 0, kListKeys);
+        ASSERT_EQ(after.names(), 1U) << "what is left of a rebuild is in nobody's way";
+      });
   EXPECT_GT(opened, 100U);
   if (GetParam() == Durability::process) {
     EXPECT_GT(unclean, 3U);
@@ -373,27 +368,15 @@ TEST_P(DeltaOnTheMachine, LosesNothingWhereverItStops) {
 TEST_P(DeltaOnTheMachine, LosesNothingWhateverFails) {
   FakeOs before(256 * 1024);
   build_list(Files(before), kPath, 0, kListKeys);
-  const auto sane = before.after_kill();
-  (void)add_and_rebuild(*sane, GetParam());
-  std::size_t failed = 0;
-  for (const int error : {ENOSPC, EIO})
-    for (std::uint64_t call = 1; call <= sane->calls(); ++call) {
-      SCOPED_TRACE("call " + std::to_string(call));
-      const auto os = before.after_kill();
-      os->inject({.at = call, .error = error});
-      try {
-        (void)add_and_rebuild(*os, GetParam());
-      } catch (const Error&) {
-        ++failed;
-      }
-      const auto after = os->after_kill();
-      try {
-        const FilterFile file = Files(*after).open(kPath);
-        ASSERT_EQ(found_in(file, 0, kListKeys), kListKeys);
-      } catch (const Error& why) {
-        ASSERT_EQ(why.code(), ErrorCode::unclean) << why.what();
-      }
-    }
+  const std::size_t failed = fail_at_every_call(
+      before, [&](FakeOs& os) { (void)add_and_rebuild(os, GetParam()); },
+      [&](FakeOs& after) {
+        try {
+          EXPECT_EQ(found_in(Files(after).open(kPath), 0, kListKeys), kListKeys);
+        } catch (const Error& why) {
+          EXPECT_EQ(why.code(), ErrorCode::unclean) << why.what();
+        }
+      });
   EXPECT_GT(failed, 20U);
 }
 

@@ -25,11 +25,10 @@ class EveryFile : public testing::TestWithParam<std::tuple<Layout, Durability>> 
   std::string path_ = scratch_ / "seen.bloom";
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    , EveryFile, testing::Combine(testing::ValuesIn(kLayouts), testing::ValuesIn(kDurabilities)),
-    [](const auto& param) {
-      return name_of(std::get<0>(param.param)) + "_" + name_of(std::get<1>(param.param));
-    });
+INSTANTIATE_TEST_SUITE_P(, EveryFile,
+                         testing::Combine(testing::ValuesIn(kLayouts),
+                                          testing::ValuesIn(kDurabilities)),
+                         kNameOfBoth);
 
 TEST_P(EveryFile, ClosingWhatWasMovedAwayIsNothing) {
   auto file = FilterFile::create(path_, plan_of(layout(), 512 * 64), {.durability = durability()});

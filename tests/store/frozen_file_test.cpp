@@ -1,6 +1,7 @@
 // Frozen filters in files: built by close(), whole or not at all, and read from then on.
 #include <bloomery/bloomery.hpp>
 
+#include "store/every_call.hpp"
 #include "store/session_script.hpp"
 #include "support/expect_error.hpp"
 
@@ -218,47 +219,23 @@ TEST(FrozenSpool, ThatFailsLosesNoKey) {
 
 TEST_P(FrozenOnTheMachine, IsOldOrNewWhereverItStops) {
   std::size_t old_ones = 0, new_ones = 0;
-  for (std::uint64_t call = 1;; ++call) {
-    SCOPED_TRACE("call " + std::to_string(call));
-    const auto os = before_.after_kill();
-    os->stop_before(call);
-    try {
-      build(*os, 10'000);
-    } catch (const Error&) {
-    }
-    if (!os->stopped()) break;
-    for (int seed = -1; seed < 4; ++seed) {
-      const auto after =
-          seed < 0 ? os->after_kill() : os->after_power_loss(static_cast<unsigned>(seed), 64 << 10);
-      ++(expect_old_or_new(*after) ? new_ones : old_ones);
-      build(*after, 10'000);  // what is left of it is in nobody's way
-      EXPECT_TRUE(expect_old_or_new(*after));
-      EXPECT_EQ(after->names(), 1U);
-      ASSERT_FALSE(HasFailure()) << "seed " << seed;
-    }
-  }
+  stop_at_every_call(
+      before_, 4, 64 << 10, [&](FakeOs& os) { build(os, 10'000); },
+      [&](FakeOs& after, int) {
+        ++(expect_old_or_new(after) ? new_ones : old_ones);
+        build(after, 10'000);  // what is left of it is in nobody's way
+        EXPECT_TRUE(expect_old_or_new(after));
+        EXPECT_EQ(after.names(), 1U);
+      });
   EXPECT_GT(old_ones, 50U);
   EXPECT_GT(new_ones, 3U);
 }
 
 TEST_P(FrozenOnTheMachine, IsOldOrNewWhateverFails) {
-  const auto sane = before_.after_kill();
-  build(*sane, 10'000);
-  std::size_t failed = 0;
-  for (const int error : {ENOSPC, EIO})
-    for (std::uint64_t call = 1; call <= sane->calls(); ++call) {
-      SCOPED_TRACE("call " + std::to_string(call));
-      const auto os = before_.after_kill();
-      os->inject({.at = call, .error = error});
-      try {
-        build(*os, 10'000);
-      } catch (const Error&) {
-        ++failed;
-      }
-      expect_old_or_new(*os->after_kill());
-      ASSERT_FALSE(HasFailure());
-    }
-  EXPECT_GT(failed, 20U);
+  EXPECT_GT(fail_at_every_call(
+                before_, [&](FakeOs& os) { build(os, 10'000); },
+                [&](FakeOs& after) { expect_old_or_new(after); }),
+            20U);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST_P(KilledWriter, IsWatchedByReadersAndKeepsOtherWritersOut) {
 
 // Of the kinds other than plain: killed at any moment, the file is the filter after all
 // operations up to one that is not before the last acknowledged one.
-class KilledKind : public testing::TestWithParam<std::tuple<KindCase, Durability>> {};
+class KilledKind : public KindAndLevel {};
 INSTANTIATE_TEST_SUITE_P(
     , KilledKind,
     testing::Combine(
@@ -91,9 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
                         KindCase{"scalable", scalable_plan(5000, 0.01)},
                         KindCase{"window", window_plan(WindowUnit::seconds, 30, 2000, 0.01)}),
         testing::ValuesIn(kDurabilities)),
-    [](const auto& param) {
-      return name_of(std::get<0>(param.param)) + "_" + name_of(std::get<1>(param.param));
-    });
+    kNameOfBoth);
 
 TEST_P(KilledKind, IsAPrefixOfItsOperationsWithAllAcknowledgedOnes) {
   const auto& [kind, durability] = GetParam();

@@ -12,6 +12,7 @@
 #include <ostream>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -48,6 +49,13 @@ inline std::vector<KindCase> all_kind_cases() {
 }
 inline std::string name_of(const KindCase& one) { return one.name; }
 inline void PrintTo(const KindCase& one, std::ostream* out) { *out << one.name; }
+
+// The tests of a kind and a level of durability.
+class KindAndLevel : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
+ protected:
+  [[nodiscard]] static const KindCase& kind() { return std::get<0>(GetParam()); }
+  [[nodiscard]] static Durability durability() { return std::get<1>(GetParam()); }
+};
 
 // A filter in memory that goes through the same operations.
 class KindModel {

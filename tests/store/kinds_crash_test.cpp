@@ -8,11 +8,8 @@
 namespace bloomery::test {
 namespace {
 
-class KindCrash : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
+class KindCrash : public KindAndLevel {
  protected:
-  [[nodiscard]] const KindCase& kind() const { return std::get<0>(GetParam()); }
-  [[nodiscard]] Durability durability() const { return std::get<1>(GetParam()); }
-
   // Opens what a crash left. `power`: it was a loss of power.
   void expect_promises(FakeOs& os, KindLedger& ledger, Access access, bool power) {
     std::optional<FilterFile> file;
@@ -65,10 +62,7 @@ class KindCrash : public testing::TestWithParam<std::tuple<KindCase, Durability>
 INSTANTIATE_TEST_SUITE_P(, KindCrash,
                          testing::Combine(testing::ValuesIn(kind_cases()),
                                           testing::ValuesIn(kDurabilities)),
-                         [](const auto& param) {
-                           return name_of(std::get<0>(param.param)) + "_" +
-                                  name_of(std::get<1>(param.param));
-                         });
+                         kNameOfBoth);
 
 TEST_P(KindCrash, KeepsItsPromisesAfterAKillAndAfterALossOfPower) {
   std::uint64_t last = 0;

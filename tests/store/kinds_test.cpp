@@ -14,10 +14,8 @@
 namespace bloomery::test {
 namespace {
 
-class KindFile : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
+class KindFile : public KindAndLevel {
  protected:
-  [[nodiscard]] const KindCase& kind() const { return std::get<0>(GetParam()); }
-  [[nodiscard]] Durability durability() const { return std::get<1>(GetParam()); }
   [[nodiscard]] FilterFile create() const {
     return FilterFile::create(path_, kind().plan, {.durability = durability()});
   }
@@ -28,11 +26,10 @@ class KindFile : public testing::TestWithParam<std::tuple<KindCase, Durability>>
   std::string path_ = scratch_ / "seen.bloom";
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    , KindFile, testing::Combine(testing::ValuesIn(kind_cases()), testing::ValuesIn(kDurabilities)),
-    [](const auto& param) {
-      return name_of(std::get<0>(param.param)) + "_" + name_of(std::get<1>(param.param));
-    });
+INSTANTIATE_TEST_SUITE_P(, KindFile,
+                         testing::Combine(testing::ValuesIn(kind_cases()),
+                                          testing::ValuesIn(kDurabilities)),
+                         kNameOfBoth);
 
 // Batches of all sizes around those of sectors and of the journal, over many sessions.
 TEST_P(KindFile, AgreesWithItsModelOverSessions) {

@@ -19,11 +19,10 @@ constexpr std::uint64_t kCallsOfACommit = 12;
 // More than one commit of each writer takes, by one and by a part.
 constexpr std::uint64_t kCounts[] = {1, 65'535, 65'536, 65'537, 150'000};
 
-class ManyKeys : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
+class ManyKeys : public KindAndLevel {
  protected:
   [[nodiscard]] FilterFile create(FakeOs& os) const {
-    return Files(os).create(kFakePath, std::get<0>(GetParam()).plan,
-                            {.durability = std::get<1>(GetParam())});
+    return Files(os).create(kFakePath, kind().plan, {.durability = durability()});
   }
   // Does the same with keys and with their hashes, and compares what it was to the machine.
   template <class Many, class Hashes>
@@ -56,9 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
             KindCase{"counting", CountingPlan{{Layout::blocked128, 512 * 100, 4, 6000, 0.01}}},
             KindCase{"window", window_plan(WindowUnit::insertions, 1000, 1000, 0.01, 4)}),
         testing::ValuesIn(kDurabilities)),
-    [](const auto& param) {
-      return name_of(std::get<0>(param.param)) + "_" + name_of(std::get<1>(param.param));
-    });
+    kNameOfBoth);
 
 TEST_P(ManyKeys, TakeAsManyCommitsAsAllHashesAtOnce) {
   for (const std::uint64_t count : kCounts) {

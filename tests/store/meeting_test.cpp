@@ -8,14 +8,11 @@
 namespace bloomery::test {
 namespace {
 
-class Meeting : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
+class Meeting : public KindAndLevel {
  protected:
-  [[nodiscard]] Durability durability() const { return std::get<1>(GetParam()); }
-
   // A file with key 0, closed; or open, in `writer`, and so far written only by it.
   void start(FakeOs& os, std::optional<FilterFile>& writer, bool open) const {
-    writer =
-        Files(os).create(kFakePath, std::get<0>(GetParam()).plan, {.durability = durability()});
+    writer = Files(os).create(kFakePath, kind().plan, {.durability = durability()});
     writer->insert(std::uint64_t{0});
     if (open) return;
     writer->close();
@@ -58,10 +55,7 @@ class Meeting : public testing::TestWithParam<std::tuple<KindCase, Durability>> 
 INSTANTIATE_TEST_SUITE_P(, Meeting,
                          testing::Combine(testing::ValuesIn(all_kind_cases()),
                                           testing::ValuesIn(kDurabilities)),
-                         [](const auto& param) {
-                           return name_of(std::get<0>(param.param)) + "_" +
-                                  name_of(std::get<1>(param.param));
-                         });
+                         kNameOfBoth);
 
 TEST_P(Meeting, AReaderOpensTheFile) {
   interrupted([&](FakeOs& os, const auto& arm) {

@@ -147,18 +147,15 @@ TEST(ScarceMemoryOfASubFilter, IsAnErrorBeforeTheJournalHasTheKeys) {
 }
 
 // The same of the other kinds: whatever fails, the file is the filter after a prefix of the call.
-class ScarceMemoryOfKinds : public testing::TestWithParam<std::tuple<KindCase, Durability>> {};
+class ScarceMemoryOfKinds : public KindAndLevel {};
 INSTANTIATE_TEST_SUITE_P(, ScarceMemoryOfKinds,
                          testing::Combine(testing::ValuesIn(kind_cases()),
                                           testing::ValuesIn(kDurabilities)),
-                         [](const auto& param) {
-                           return name_of(std::get<0>(param.param)) + "_" +
-                                  name_of(std::get<1>(param.param));
-                         });
+                         kNameOfBoth);
 
 TEST_P(ScarceMemoryOfKinds, IsAnErrorAndHarmsNothing) {
-  const KindCase& kind = std::get<0>(GetParam());
-  const Durability durability = std::get<1>(GetParam());
+  const KindCase& kind = KindAndLevel::kind();
+  const Durability durability = KindAndLevel::durability();
   const OpenOptions writing{.access = Access::write, .durability = durability};
   std::uint64_t failures = 0;
   for (std::uint64_t nth = 1;; ++nth) {

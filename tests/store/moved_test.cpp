@@ -45,17 +45,8 @@ const char* text_of(Fate fate) {
 constexpr std::uint64_t kOthersKey = 1'000'000;  // in files that are not this writer's
 constexpr std::uint64_t kSecondKey = 2'000'000;  // of the second writer
 
-// The tests of a kind and a level.
-class KindAndLevel : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
- protected:
-  [[nodiscard]] static const KindCase& kind() { return std::get<0>(GetParam()); }
-  [[nodiscard]] static Durability durability() { return std::get<1>(GetParam()); }
-};
 const auto kKindsAndLevels =
     testing::Combine(testing::ValuesIn(all_kind_cases()), testing::ValuesIn(kDurabilities));
-std::string name_of_both(const testing::TestParamInfo<std::tuple<KindCase, Durability>>& info) {
-  return name_of(std::get<0>(info.param)) + "_" + name_of(std::get<1>(info.param));
-}
 
 class MovedFile : public KindAndLevel {
  protected:
@@ -147,7 +138,7 @@ class MovedFile : public KindAndLevel {
   const std::string path_ = scratch_ / "d/f";
   std::uint64_t last_ = 0;
 };
-INSTANTIATE_TEST_SUITE_P(, MovedFile, kKindsAndLevels, name_of_both);
+INSTANTIATE_TEST_SUITE_P(, MovedFile, kKindsAndLevels, kNameOfBoth);
 
 void MovedFile::check(Writing writing, Fate fate) {
   const bool rebuilds = writing == Writing::rebuilding, shares = writing == Writing::shared;
@@ -296,7 +287,7 @@ class MovedMeanwhile : public KindAndLevel {
     return Files(os).open(path).may_contain(key);
   }
 };
-INSTANTIATE_TEST_SUITE_P(, MovedMeanwhile, kKindsAndLevels, name_of_both);
+INSTANTIATE_TEST_SUITE_P(, MovedMeanwhile, kKindsAndLevels, kNameOfBoth);
 
 void MovedMeanwhile::check_never_replaced(bool rebuilds) {
   const auto other = others_file();

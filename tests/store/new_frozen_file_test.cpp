@@ -3,6 +3,7 @@
 
 #include <bloomery/bloomery.hpp>
 
+#include "store/every_call.hpp"
 #include "store/session_script.hpp"
 #include "support/expect_error.hpp"
 
@@ -67,54 +68,39 @@ TEST(NewFrozenFile, WithAnotherTableIsNotThere) {
   EXPECT_EQ(os.names(), 0U);
 }
 
-TEST(NewFrozenFile, LeavesTheOldOneWhateverFails) {
-  const auto bits = bits_of(streamed());
-  FakeOs before(kRoomForTwo);
-  build_old(before);
-  const auto old = before.contents(kPath), fresh = encode(streamed());
-  const auto sane = before.after_kill();
-  stream(*sane, bits, streamed().keys());
-  std::size_t failed = 0;
-  for (const int error : {ENOSPC, EIO})
-    for (std::uint64_t call = 1; call <= sane->calls(); ++call) {
-      SCOPED_TRACE("call " + std::to_string(call));
-      const auto os = before.after_kill();
-      os->inject({.at = call, .error = error});
-      try {
-        stream(*os, bits, streamed().keys());
-      } catch (const Error&) {
-        ++failed;
-      }
-      const auto there = os->after_kill()->contents(kPath);
-      ASSERT_TRUE(there == old || there == fresh);
-    }
-  EXPECT_GT(failed, 15U);
+// A machine with an old filter, over which the new one is streamed.
+class StreamedOverAnOldOne : public testing::Test {
+ protected:
+  StreamedOverAnOldOne() {
+    build_old(before_);
+    old_ = before_.contents(kPath);
+  }
+  void work(FakeOs& os) const { stream(os, bits_, streamed().keys()); }
+  void expect_old_or_new(const FakeOs& os) const {
+    const auto there = os.contents(kPath);
+    EXPECT_TRUE(there == old_ || there == fresh_);
+  }
+  const std::vector<std::byte> bits_ = bits_of(streamed()), fresh_ = encode(streamed());
+  FakeOs before_{kRoomForTwo};
+  std::vector<std::byte> old_;
+};
+
+TEST_F(StreamedOverAnOldOne, LeavesItWhateverFails) {
+  EXPECT_GT(
+      fail_at_every_call(
+          before_, [&](FakeOs& os) { work(os); }, [&](FakeOs& after) { expect_old_or_new(after); }),
+      15U);
 }
 
-TEST(NewFrozenFile, IsOldOrNewWhereverItStops) {
-  const auto bits = bits_of(streamed());
-  FakeOs before(kRoomForTwo);
-  build_old(before);
-  const auto old = before.contents(kPath), fresh = encode(streamed());
-  for (std::uint64_t call = 1;; ++call) {
-    SCOPED_TRACE("call " + std::to_string(call));
-    const auto os = before.after_kill();
-    os->stop_before(call);
-    try {
-      stream(*os, bits, streamed().keys());
-    } catch (const Error&) {
-    }
-    if (!os->stopped()) break;
-    for (int seed = -1; seed < 2; ++seed) {
-      const auto after =
-          seed < 0 ? os->after_kill() : os->after_power_loss(static_cast<unsigned>(seed), 64 << 10);
-      const auto there = after->contents(kPath);
-      ASSERT_TRUE(there == old || there == fresh) << seed;
-      stream(*after, bits, streamed().keys());  // what is left of it is in nobody's way
-      ASSERT_EQ(after->contents(kPath), fresh);
-      ASSERT_EQ(after->names(), 1U);
-    }
-  }
+TEST_F(StreamedOverAnOldOne, IsOldOrNewWhereverItStops) {
+  stop_at_every_call(
+      before_, 2, 64 << 10, [&](FakeOs& os) { work(os); },
+      [&](FakeOs& after, int) {
+        expect_old_or_new(after);
+        work(after);  // what is left of it is in nobody's way
+        EXPECT_EQ(after.contents(kPath), fresh_);
+        EXPECT_EQ(after.names(), 1U);
+      });
 }
 
 }  // namespace

@@ -7,10 +7,10 @@ namespace {
 
 constexpr std::uint64_t kSmallRoom = 96 * 1024;
 
-class OpenOrCreate : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
+class OpenOrCreate : public KindAndLevel {
  protected:
-  [[nodiscard]] const FilterPlan& plan() const { return std::get<0>(GetParam()).plan; }
-  [[nodiscard]] CreateOptions options() const { return {.durability = std::get<1>(GetParam())}; }
+  [[nodiscard]] const FilterPlan& plan() const { return kind().plan; }
+  [[nodiscard]] CreateOptions options() const { return {.durability = durability()}; }
   // What a process does: true, unless another one is at it.
   bool insert(FakeOs& os, std::uint64_t key) const {
     try {
@@ -27,10 +27,7 @@ class OpenOrCreate : public testing::TestWithParam<std::tuple<KindCase, Durabili
 INSTANTIATE_TEST_SUITE_P(, OpenOrCreate,
                          testing::Combine(testing::ValuesIn(all_kind_cases()),
                                           testing::ValuesIn(kDurabilities)),
-                         [](const auto& param) {
-                           return name_of(std::get<0>(param.param)) + "_" +
-                                  name_of(std::get<1>(param.param));
-                         });
+                         kNameOfBoth);
 
 TEST_P(OpenOrCreate, CreatesOnceAndOpensThen) {
   FakeOs os(kSmallRoom);

@@ -65,10 +65,7 @@ class StoppedMachine : public testing::TestWithParam<std::tuple<Layout, Durabili
 INSTANTIATE_TEST_SUITE_P(, StoppedMachine,
                          testing::Combine(testing::ValuesIn(kLayouts),
                                           testing::ValuesIn(kDurabilities)),
-                         [](const auto& param) {
-                           return name_of(std::get<0>(param.param)) + "_" +
-                                  name_of(std::get<1>(param.param));
-                         });
+                         kNameOfBoth);
 
 TEST_P(StoppedMachine, KeepsItsPromisesAfterAKill) {
   std::uint64_t last = 0;

@@ -1,5 +1,6 @@
 // Rebuild and swap: the path shows the old filter or the new one, each whole, and nothing else.
 #include "format/layout.hpp"
+#include "store/every_call.hpp"
 #include "store/session_script.hpp"
 
 #include <sys/stat.h>
@@ -231,27 +232,14 @@ INSTANTIATE_TEST_SUITE_P(, RebuildOnTheMachine, testing::Bool(), [](const auto& 
 
 TEST_P(RebuildOnTheMachine, LeavesOldOrNewWhereverItStops) {
   std::size_t old_ones = 0, new_ones = 0;
-  for (std::uint64_t call = 1;; ++call) {
-    SCOPED_TRACE("call " + std::to_string(call));
-    const auto os = before_.after_kill();
-    os->stop_before(call);
-    try {
-      rebuild(*os);
-    } catch (const Error&) {
-    }
-    if (!os->stopped()) break;
-    const std::uint64_t torn = detail::FileLayout(plan_).journal_at;
-    for (int seed = -1; seed < 6; ++seed) {
-      const auto after =
-          seed < 0 ? os->after_kill() : os->after_power_loss(static_cast<unsigned>(seed), torn);
-      ++(expect_old_or_new(*after) ? new_ones : old_ones);
-      // What is left of it is in nobody's way.
-      rebuild(*after);
-      EXPECT_TRUE(expect_old_or_new(*after));
-      EXPECT_EQ(after->names(), 1U);
-      ASSERT_FALSE(HasFailure()) << "seed " << seed;
-    }
-  }
+  stop_at_every_call(
+      before_, 6, detail::FileLayout(plan_).journal_at, [&](FakeOs& os) { rebuild(os); },
+      [&](FakeOs& after, int) {
+        ++(expect_old_or_new(after) ? new_ones : old_ones);
+        rebuild(after);  // what is left of it is in nobody's way
+        EXPECT_TRUE(expect_old_or_new(after));
+        EXPECT_EQ(after.names(), 1U);
+      });
   EXPECT_GT(old_ones, 100U);
   EXPECT_GT(new_ones, 5U);
 }

@@ -13,6 +13,7 @@
 #include <functional>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace bloomery::test {
@@ -104,6 +105,11 @@ inline std::string name_of(Durability durability) {
   }
   return "sync";
 }
+
+// Of a test with two parameters.
+constexpr auto kNameOfBoth = [](const auto& info) {
+  return name_of(std::get<0>(info.param)) + "_" + name_of(std::get<1>(info.param));
+};
 
 constexpr Durability kDurabilities[] = {Durability::none, Durability::process, Durability::sync};
 // Of the narrow blocks one: to a file they differ in the place of a block alone.

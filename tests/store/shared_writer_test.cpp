@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -120,35 +122,46 @@ TEST_F(SharedWriter, CreatesWhereThereIsNone) {
   EXPECT_EQ(scratch_.files(), 1U);
 }
 
-// Workers start at the same time, and each may be the one that makes the file.
-TEST_F(SharedWriter, IsMadeByOneOfManyAtOnce) {
-  constexpr int kProcesses = 8, kRounds = 10;
-  for (int round = 0; round < kRounds; ++round) {
-    std::filesystem::remove(path_);
-    std::vector<pid_t> processes;
-    for (int i = 0; i < kProcesses; ++i) {
-      const pid_t process = ::fork();
-      ASSERT_GE(process, 0);
-      if (process != 0) {
-        processes.push_back(process);
-        continue;
-      }
+// Processes that do work(i), each with its own i.
+std::vector<pid_t> in_processes(std::uint64_t count,
+                                const std::function<void(std::uint64_t)>& work) {
+  std::vector<pid_t> processes;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const pid_t process = ::fork();
+    if (process == 0) {
       try {
-        auto file = FilterFile::open_or_create(path_, plan(1'000'000, 0.001),
-                                               {.durability = Durability::process, .shared = true});
-        file.insert(i);
-        file.close();
+        work(i);
       } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         ::_exit(1);
       }
       ::_exit(0);
     }
-    for (const pid_t process : processes) {
-      int status = 0;
-      ASSERT_EQ(::waitpid(process, &status, 0), process);
-      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-    }
+    EXPECT_GT(process, 0);
+    processes.push_back(process);
+  }
+  return processes;
+}
+void expect_success(const std::vector<pid_t>& processes) {
+  for (const pid_t process : processes) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(process, &status, 0), process);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  }
+}
+
+// Workers start at the same time, and each may be the one that makes the file.
+TEST_F(SharedWriter, IsMadeByOneOfManyAtOnce) {
+  constexpr std::uint64_t kProcesses = 8;
+  constexpr int kRounds = 10;
+  for (int round = 0; round < kRounds; ++round) {
+    std::filesystem::remove(path_);
+    expect_success(in_processes(kProcesses, [&](std::uint64_t i) {
+      auto file = FilterFile::open_or_create(path_, plan(1'000'000, 0.001),
+                                             {.durability = Durability::process, .shared = true});
+      file.insert(i);
+      file.close();
+    }));
     EXPECT_EQ(missing(FilterFile::open(path_).view(), 0, kProcesses), 0U);
     EXPECT_EQ(scratch_.files(), 1U);
   }
@@ -177,38 +190,22 @@ TEST_F(SharedWriter, LosesItsFileWithAnError) {
 TEST_F(SharedWriter, EightProcessesLoseNoKey) {
   constexpr std::uint64_t kProcesses = 8, kKeysOfEach = 20'000, kSessions = 4;
   make(plan(kProcesses * kKeysOfEach, 0.001));
-  std::vector<pid_t> processes;
-  for (std::uint64_t i = 0; i < kProcesses; ++i) {
-    const pid_t process = ::fork();
-    ASSERT_GE(process, 0);
-    if (process != 0) {
-      processes.push_back(process);
-      continue;
+  const auto processes = in_processes(kProcesses, [&](std::uint64_t i) {
+    std::vector<std::uint64_t> keys(kKeysOfEach / kSessions);
+    for (std::uint64_t session = 0; session < kSessions; ++session) {
+      std::iota(keys.begin(), keys.end(), i * kKeysOfEach + session * keys.size());
+      auto file = share();
+      if (session % 2 == 0)
+        file.insert_many(keys);
+      else
+        for (const std::uint64_t key : keys) file.insert(key);
+      if (file.may_contain_many(keys) != keys.size()) throw std::runtime_error("a key is lost");
+      file.close();
     }
-    try {
-      std::vector<std::uint64_t> keys(kKeysOfEach / kSessions);
-      for (std::uint64_t session = 0; session < kSessions; ++session) {
-        std::iota(keys.begin(), keys.end(), i * kKeysOfEach + session * keys.size());
-        auto file = share();
-        if (session % 2 == 0)
-          file.insert_many(keys);
-        else
-          for (const std::uint64_t key : keys) file.insert(key);
-        if (file.may_contain_many(keys) != keys.size()) ::_exit(1);
-        file.close();
-      }
-    } catch (const std::exception&) {
-      ::_exit(2);
-    }
-    ::_exit(0);
-  }
+  });
   const auto reader = FilterFile::open(path_);
   while (!reader.may_contain(kKeysOfEach - 1)) ::usleep(1000);
-  for (const pid_t process : processes) {
-    int status = 0;
-    ASSERT_EQ(::waitpid(process, &status, 0), process);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-  }
+  expect_success(processes);
   EXPECT_EQ(missing(reader.view(), 0, kProcesses * kKeysOfEach), 0U);
   const VerifyReport report = verify(path_);
   EXPECT_EQ(report.state, FileState::clean);

@@ -177,9 +177,11 @@ void bulk_agrees(std::span<const Key> all, Filter& reference, Filter& other, boo
   ASSERT_TRUE(test::same_bits(reference, other)) << count;
 }
 
-TEST(Kernels, BulkCallsOfHashesAgree) {
+// Look-ups and inserts of any number of keys, with answers and without, by each kernel.
+template <class Key>
+void all_bulk_calls_agree(const std::vector<Key>& keys, auto find, auto find_many, auto insert,
+                          auto insert_many) {
   constexpr std::uint64_t kBlocks[] = {1, 3, 67};
-  const std::vector<Hash128> hashes = test::mixed_hashes(4, 1200);
   const std::vector<std::size_t> counts = bulk_counts();
   each_kernel(
       kBlocks,
@@ -188,19 +190,9 @@ TEST(Kernels, BulkCallsOfHashesAgree) {
           reference.clear();
           other.clear();
           for (const std::size_t count : counts) {
-            bulk_agrees<Hash128>(
-                hashes, reference, other, answers, count,
-                [](Filter& filter, Hash128 hash) { return filter.may_contain_hash(hash); },
-                [](Filter& filter, auto keys, auto out) {
-                  return filter.may_contain_hashes(keys, out);
-                });
+            bulk_agrees<Key>(keys, reference, other, answers, count, find, find_many);
             if (count % 8 == 7) reference.clear(), other.clear();
-            bulk_agrees<Hash128>(
-                hashes, reference, other, answers, count,
-                [](Filter& filter, Hash128 hash) { return filter.insert_hash(hash); },
-                [](Filter& filter, auto keys, auto out) {
-                  return filter.insert_hashes(keys, out);
-                });
+            bulk_agrees<Key>(keys, reference, other, answers, count, insert, insert_many);
             if (testing::Test::HasFatalFailure()) return;
           }
         }
@@ -208,36 +200,25 @@ TEST(Kernels, BulkCallsOfHashesAgree) {
       true);
 }
 
+TEST(Kernels, BulkCallsOfHashesAgree) {
+  all_bulk_calls_agree(
+      test::mixed_hashes(4, 1200),
+      [](Filter& filter, Hash128 hash) { return filter.may_contain_hash(hash); },
+      [](Filter& filter, auto keys, auto out) { return filter.may_contain_hashes(keys, out); },
+      [](Filter& filter, Hash128 hash) { return filter.insert_hash(hash); },
+      [](Filter& filter, auto keys, auto out) { return filter.insert_hashes(keys, out); });
+}
+
 TEST(Kernels, BulkCallsOfIntegersAgree) {
-  constexpr std::uint64_t kBlocks[] = {1, 3, 67};
   std::vector<std::uint64_t> integers = {0, ~std::uint64_t{0}, 1, 0xFFFFFFFF, 0xFFFFFFFF00000000};
   for (unsigned bit = 0; bit < 64; ++bit) integers.push_back(std::uint64_t{1} << bit);
   Random source(5);
   while (integers.size() < 1200) integers.push_back(source());
-  const std::vector<std::size_t> counts = bulk_counts();
-  each_kernel(
-      kBlocks,
-      [&](Filter& reference, Filter& other) {
-        for (const bool answers : {false, true}) {
-          reference.clear();
-          other.clear();
-          for (const std::size_t count : counts) {
-            bulk_agrees<std::uint64_t>(
-                integers, reference, other, answers, count,
-                [](Filter& filter, std::uint64_t key) { return filter.may_contain(key); },
-                [](Filter& filter, auto keys, auto out) {
-                  return filter.may_contain_many(keys, out);
-                });
-            if (count % 8 == 7) reference.clear(), other.clear();
-            bulk_agrees<std::uint64_t>(
-                integers, reference, other, answers, count,
-                [](Filter& filter, std::uint64_t key) { return filter.insert(key); },
-                [](Filter& filter, auto keys, auto out) { return filter.insert_many(keys, out); });
-            if (testing::Test::HasFatalFailure()) return;
-          }
-        }
-      },
-      true);
+  all_bulk_calls_agree(
+      integers, [](Filter& filter, std::uint64_t key) { return filter.may_contain(key); },
+      [](Filter& filter, auto keys, auto out) { return filter.may_contain_many(keys, out); },
+      [](Filter& filter, std::uint64_t key) { return filter.insert(key); },
+      [](Filter& filter, auto keys, auto out) { return filter.insert_many(keys, out); });
 }
 
 // Seeds reach the integers that are hashed on the way, and siphash takes the other way.

@@ -162,15 +162,16 @@ TEST(AnyFilter, ThatWasMovedFromSaysSo) {
   from.close();
 }
 
+const FilterSpec kSeconds{.kind = Kind::window,
+                          .capacity = 100,
+                          .fpr = 0.01,
+                          .window = Window{WindowUnit::seconds, 80},
+                          .slices = 8};
+
 TEST(AnyFilter, ForgetsByTheTimeThatItIsTold) {
   const Scratch scratch;
-  const FilterSpec spec{.kind = Kind::window,
-                        .capacity = 100,
-                        .fpr = 0.01,
-                        .window = Window{WindowUnit::seconds, 80},
-                        .slices = 8};
-  AnyFilter memory(plan(spec));
-  AnyFilter file = AnyFilter::create(scratch / "w", spec);
+  AnyFilter memory(plan(kSeconds));
+  AnyFilter file = AnyFilter::create(scratch / "w", kSeconds);
   for (AnyFilter* each : {&memory, &file}) {
     EXPECT_TRUE(each->needs_time());
     each->advance(1'000);
@@ -192,13 +193,8 @@ TEST(AnyFilter, ForgetsByTheTimeThatItIsTold) {
 // A wrong clock has been there: the window goes on from the time of now, and forgets as always.
 TEST(AnyFilter, IsSetBackWhereItIsAheadOfTheTime) {
   const Scratch scratch;
-  const FilterSpec spec{.kind = Kind::window,
-                        .capacity = 100,
-                        .fpr = 0.01,
-                        .window = Window{WindowUnit::seconds, 80},
-                        .slices = 8};
-  AnyFilter memory(plan(spec));
-  AnyFilter file = AnyFilter::create(scratch / "w", spec);
+  AnyFilter memory(plan(kSeconds));
+  AnyFilter file = AnyFilter::create(scratch / "w", kSeconds);
   for (AnyFilter* each : {&memory, &file}) {
     each->advance(9'000'000'000);
     each->insert("a");

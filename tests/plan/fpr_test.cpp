@@ -75,23 +75,28 @@ TEST(Fpr, ExactTheoryAgreesWithItself) {
       }
 }
 
+// The rate of 4,000 arrays that are filled with random keys: the mean, and its standard error.
+std::pair<double, double> of_random_arrays(test::Random& random, const Plan& plan, unsigned keys) {
+  double sum = 0, squares = 0;
+  constexpr int kRounds = 4000;
+  for (int round = 0; round < kRounds; ++round) {
+    Filter array(plan);
+    for (unsigned i = 0; i < keys; ++i) array.insert_hash(random.hash());
+    const double fpr = test::implied_fpr(array).mean;
+    sum += fpr;
+    squares += fpr * fpr;
+  }
+  const double mean = sum / kRounds;
+  return {mean, std::sqrt((squares / kRounds - mean * mean) / kRounds)};
+}
+
 // Exact theory itself against brute force: random blocks.
 TEST(Fpr, ExactTheoryAgreesWithRandomBlocks) {
   test::Random random(11);
   for (const std::uint32_t k : {3U, 5U, 8U, 12U})
     for (const unsigned keys : {10U, 30U, 60U}) {
-      const Plan plan = test::plan_of(Layout::blocked, 1, k);
-      double sum = 0, squares = 0;
-      constexpr int kRounds = 4000;
-      for (int round = 0; round < kRounds; ++round) {
-        Filter block(plan);
-        for (unsigned i = 0; i < keys; ++i) block.insert_hash(random.hash());
-        const double fpr = test::implied_fpr(block).mean;
-        sum += fpr;
-        squares += fpr * fpr;
-      }
-      const double mean = sum / kRounds;
-      const double error = std::sqrt((squares / kRounds - mean * mean) / kRounds);
+      const auto [mean, error] =
+          of_random_arrays(random, test::plan_of(Layout::blocked, 1, k), keys);
       EXPECT_NEAR(mean, static_cast<double>(test::ExactBlock(k).fpr_at(keys)), 8 * error)
           << k << " " << keys;
     }
@@ -139,17 +144,7 @@ TEST(Fpr, OfNarrowBlocksAgreesWithRandomArrays) {
     for (const std::uint32_t k : {1U, 2U, 5U, 8U, 11U, 16U})
       for (const unsigned keys : {5U, 20U, 60U, 150U}) {
         const Plan plan = test::plan_of(layout, 1, k);
-        double sum = 0, squares = 0;
-        constexpr int kRounds = 4000;
-        for (int round = 0; round < kRounds; ++round) {
-          Filter array(plan);
-          for (unsigned i = 0; i < keys; ++i) array.insert_hash(random.hash());
-          const double fpr = test::implied_fpr(array).mean;
-          sum += fpr;
-          squares += fpr * fpr;
-        }
-        const double mean = sum / kRounds;
-        const double error = std::sqrt((squares / kRounds - mean * mean) / kRounds);
+        const auto [mean, error] = of_random_arrays(random, plan, keys);
         if (mean < 1e-7) continue;  // too few of the arrays have such a key
         EXPECT_NEAR(mean, predicted_fpr(plan, keys), 8 * error)
             << to_string(layout) << " k " << k << " keys " << keys;

@@ -1,10 +1,10 @@
 // The tool's entry: parse, run one verb, and turn every failure into one line and a code.
 #include "flags/help.hpp"
 #include "flags/parse.hpp"
+#include "output/interrupt.hpp"
 #include "output/message.hpp"
 #include "output/output.hpp"
 #include "output/system.hpp"
-#include "output/interrupt.hpp"
 #include "verbs/verbs.hpp"
 
 #include <fcntl.h>

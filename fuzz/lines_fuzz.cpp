@@ -3,8 +3,8 @@
 // depend on the bytes after its line.
 #include "bytes.hpp"
 #include "compressed/decompressor.hpp"
-#include "keys/key_finder.hpp"
 #include "input/block.hpp"
+#include "keys/key_finder.hpp"
 
 #include <bloomery/error.hpp>
 

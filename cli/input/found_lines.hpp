@@ -5,8 +5,8 @@
 // wait: a small input needs none. The output is the same with any number of workers.
 #pragma once
 
-#include "keys/key_finder.hpp"
 #include "input/block.hpp"
+#include "keys/key_finder.hpp"
 
 #include <chrono>
 #include <condition_variable>

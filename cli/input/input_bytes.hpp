@@ -6,9 +6,9 @@
 #pragma once
 
 #include "compressed/decompressor.hpp"
-#include "output/system.hpp"
 #include "input/inputs.hpp"
 #include "output/interrupt.hpp"
+#include "output/system.hpp"
 
 #include <cstdint>
 #include <optional>

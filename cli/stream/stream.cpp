@@ -1,12 +1,12 @@
 // The round of blocks between the three threads.
 #include "stream/stream.hpp"
 
-#include "output/text.hpp"
 #include "input/block.hpp"
 #include "input/found_lines.hpp"
 #include "input/inputs.hpp"
-#include "stream/progress.hpp"
 #include "input/reader.hpp"
+#include "output/text.hpp"
+#include "stream/progress.hpp"
 #include "stream/writer.hpp"
 
 #include <fmt/format.h>

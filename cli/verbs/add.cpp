@@ -1,10 +1,10 @@
 // `bloomery add` and `bloomery remove`: adds every line of the inputs to a filter, or removes it.
 #include "flags/options.hpp"
+#include "input/inputs.hpp"
 #include "output/output.hpp"
 #include "output/statistics.hpp"
 #include "output/text.hpp"
 #include "stream/filter_lines.hpp"
-#include "input/inputs.hpp"
 #include "verbs/runs.hpp"
 
 #include <fmt/format.h>

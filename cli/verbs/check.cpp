@@ -1,10 +1,10 @@
 // `bloomery check`: the lines that a filter has probably seen, or those that it has not.
+#include "input/inputs.hpp"
 #include "output/output.hpp"
 #include "output/output_file.hpp"
 #include "output/statistics.hpp"
 #include "output/text.hpp"
 #include "stream/filter_lines.hpp"
-#include "input/inputs.hpp"
 #include "verbs/runs.hpp"
 
 #include <fmt/format.h>

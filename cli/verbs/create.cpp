@@ -1,8 +1,8 @@
 // `bloomery create`: an empty filter of the size that the numbers ask for, or a frozen one of all lines.
+#include "input/inputs.hpp"
 #include "output/output.hpp"
 #include "output/statistics.hpp"
 #include "stream/filter_lines.hpp"
-#include "input/inputs.hpp"
 #include "verbs/runs.hpp"
 #include "verbs/verbs.hpp"
 

@@ -1,11 +1,11 @@
 // `bloomery dedup`: each line once, the first time it comes, or only the repeats.
+#include "input/inputs.hpp"
 #include "output/output.hpp"
 #include "output/output_file.hpp"
 #include "output/statistics.hpp"
 #include "output/text.hpp"
 #include "stream/filter_lines.hpp"
 #include "stream/growing_lines.hpp"
-#include "input/inputs.hpp"
 #include "verbs/runs.hpp"
 
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 // `bloomery info`: what a filter is, what is in it, how much room is left.
+#include "input/inputs.hpp"
 #include "output/message.hpp"
 #include "output/metrics.hpp"
 #include "output/output.hpp"
 #include "output/plots.hpp"
 #include "output/statistics.hpp"
 #include "stream/filter_lines.hpp"
-#include "input/inputs.hpp"
 #include "verbs/verbs.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // `bloomery rebuild`: all lines into a new filter, which takes the place of the old one at once.
+#include "input/inputs.hpp"
 #include "output/output.hpp"
 #include "output/statistics.hpp"
 #include "output/text.hpp"
 #include "stream/filter_lines.hpp"
-#include "input/inputs.hpp"
 #include "verbs/runs.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // Runs over lines: fills a new filter, and reports what a run did in a line for people, JSON and an exit code.
 #pragma once
 
-#include "output/output_file.hpp"
 #include "input/inputs.hpp"
+#include "output/output_file.hpp"
 #include "stream/stream.hpp"
 #include "verbs/verbs.hpp"
 

@@ -1,8 +1,8 @@
 // `bloomery verify`: reads every byte of filters and says whether they are what was written.
+#include "input/inputs.hpp"
 #include "output/message.hpp"
 #include "output/output.hpp"
 #include "output/text.hpp"
-#include "input/inputs.hpp"
 #include "verbs/verbs.hpp"
 
 #include <fmt/format.h>

@@ -3,8 +3,8 @@
 
 #include "handle/dump_file.hpp"
 #include "handle/places.hpp"
-#include "store/files.hpp"
 #include "store/disk/rights.hpp"
+#include "store/files.hpp"
 
 #include <utility>
 

@@ -1,8 +1,8 @@
 // salvage: keeps the chunks whose sums match and fills the others with ones, so that no key is lost.
 #include "format/kinds.hpp"
-#include "store/files.hpp"
 #include "store/disk/holes.hpp"
 #include "store/disk/new_file.hpp"
+#include "store/files.hpp"
 #include "store/journal/recover.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Keys of lines: fields, several of them, values of JSON, in any case; against the plainest code.
+#include "input/block.hpp"
 #include "keys/fields.hpp"
 #include "keys/key_finder.hpp"
-#include "input/block.hpp"
 
 #include <gtest/gtest.h>
 

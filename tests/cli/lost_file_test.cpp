@@ -27,17 +27,18 @@ using test::Arguments;
 using test::numbers;
 using test::run;
 
-struct Ended {
+struct HarmedRun {
   std::size_t mappings = 0;  // of the file
   int status = 0;
   std::string said;  // on stderr
 };
 
 // Runs the tool in the directory, and harms its file there once it is mapped for the `moment`-th time.
-Ended run_until(const Arguments& words, const std::string& directory, const std::string& name,
-                std::size_t moment, const std::function<void(const std::string& path)>& harm) {
+HarmedRun run_harmed_at(const Arguments& words, const std::string& directory,
+                        const std::string& name, std::size_t moment,
+                        const std::function<void(const std::string& path)>& harm) {
   const std::string path = directory + "/" + name;
-  Ended ended;
+  HarmedRun ended;
   bool maps = false;  // the call that the tool is in
   const auto step_in = [&](pid_t tool, const __ptrace_syscall_info& call) {
     if (call.op == PTRACE_SYSCALL_INFO_ENTRY) {
@@ -105,7 +106,7 @@ class LostFile : public test::ToolTest, public testing::WithParamInterface<LostC
 // happened to which file, in one line. What was copied over the file answers too where it reaches.
 TEST_P(LostFile, IsNamedInOneLine) {
   const LostCase& what = GetParam();
-  const Ended whole = run_until(what.words, work(), what.file, SIZE_MAX, {});
+  const HarmedRun whole = run_harmed_at(what.words, work(), what.file, SIZE_MAX, {});
   ASSERT_TRUE(WIFEXITED(whole.status));
   const int code = WEXITSTATUS(whole.status);
   ASSERT_LE(code, 1) << whole.said;
@@ -129,7 +130,7 @@ TEST_P(LostFile, IsNamedInOneLine) {
   for (Harm& harm : harms)
     for (std::size_t moment = 0; moment < whole.mappings; ++moment) {
       const std::string directory = work();
-      const Ended ended = run_until(what.words, directory, what.file, moment, harm.harm);
+      const HarmedRun ended = run_harmed_at(what.words, directory, what.file, moment, harm.harm);
       SCOPED_TRACE(what.name + ", mapping " + std::to_string(moment) + ", " + harm.name + ": " +
                    ended.said);
       ASSERT_TRUE(WIFEXITED(ended.status)) << "killed by signal " << WTERMSIG(ended.status);
@@ -154,7 +155,7 @@ TEST_P(LostFile, IsNamedInOneLine) {
     }
 }
 
-std::vector<LostCase> cases() {
+std::vector<LostCase> harmed_cases() {
   std::vector<LostCase> all = {
       {"merge", {"merge", "-q", "made", "plain", "other"}, "plain"},
       {"merge_force", {"merge", "-q", "--force", "other", "other", "plain"}, "plain"},
@@ -180,7 +181,7 @@ std::vector<LostCase> cases() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryVerbThatMaps, LostFile, testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(EveryVerbThatMaps, LostFile, testing::ValuesIn(harmed_cases()),
                          [](const auto& param) { return param.param.name; });
 
 class CutFile : public test::ToolTest {};

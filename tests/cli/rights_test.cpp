@@ -33,7 +33,7 @@ struct RightsCase {
 };
 void PrintTo(const RightsCase& what, std::ostream* out) { *out << what.name; }
 
-const std::vector<RightsCase>& cases() {
+const std::vector<RightsCase>& rights_cases() {
   static const std::vector<RightsCase> all = {
       {"merge", {"merge", "@out", "@one", "@two"}, {"one", "two"}, "out"},
       {"merge_counting",
@@ -241,7 +241,7 @@ TEST_P(Rights, AreNotWidenedByAnotherOwner) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryVerbThatWrites, Rights, testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(EveryVerbThatWrites, Rights, testing::ValuesIn(rights_cases()),
                          [](const auto& param) { return param.param.name; });
 
 }  // namespace

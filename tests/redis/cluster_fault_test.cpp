@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "redis/scripted.hpp"
-#include "redis/server.hpp"
 #include "redis/cluster/cluster.hpp"
 #include "redis/cluster/slots.hpp"
+#include "redis/scripted.hpp"
+#include "redis/server.hpp"
 
 namespace bloomery {
 namespace {

@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "redis/cluster/slots.hpp"
 #include "redis/listener.hpp"
 #include "redis/server.hpp"
-#include "redis/cluster/slots.hpp"
 
 namespace bloomery::test {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "redis/cluster/slots.hpp"
 #include "redis/server.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/shards/shard_plan.hpp"
-#include "redis/cluster/slots.hpp"
 #include "support/random.hpp"
 
 namespace bloomery {

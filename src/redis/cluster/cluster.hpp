@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "redis/wire/connection.hpp"
 #include "redis/cluster/slots.hpp"
+#include "redis/wire/connection.hpp"
 
 namespace bloomery::detail {
 

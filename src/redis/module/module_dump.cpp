@@ -3,9 +3,9 @@
 
 #include <bloomery/error.hpp>
 
+#include "redis/cluster/cluster.hpp"
 #include "redis/module/module_replies.hpp"
 #include "redis/shards/staged_keys.hpp"
-#include "redis/cluster/cluster.hpp"
 
 namespace bloomery {
 namespace {

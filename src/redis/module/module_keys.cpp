@@ -11,10 +11,10 @@
 #include <memory>
 #include <utility>
 
+#include "redis/cluster/transaction.hpp"
 #include "redis/module/module_replies.hpp"
 #include "redis/shards/interrupted.hpp"
 #include "redis/shards/shard_keys.hpp"
-#include "redis/cluster/transaction.hpp"
 
 namespace bloomery::detail {
 namespace {

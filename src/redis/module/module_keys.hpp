@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "redis/cluster/cluster.hpp"
 #include "redis/module/module_record.hpp"
 #include "redis/shards/interrupted.hpp"
 #include "redis/shards/key_batches.hpp"
 #include "redis/shards/staged_keys.hpp"
-#include "redis/cluster/cluster.hpp"
 
 namespace bloomery::detail {
 

@@ -8,8 +8,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "redis/module/module_replies.hpp"
 #include "redis/cluster/cluster.hpp"
+#include "redis/module/module_replies.hpp"
 
 namespace bloomery::detail {
 namespace {

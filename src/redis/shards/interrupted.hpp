@@ -20,8 +20,8 @@
 #include <string>
 #include <string_view>
 
-#include "redis/shards/staged_keys.hpp"
 #include "redis/cluster/cluster.hpp"
+#include "redis/shards/staged_keys.hpp"
 
 namespace bloomery::detail {
 

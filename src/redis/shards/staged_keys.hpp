@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "redis/shards/shard_maker.hpp"
 #include "redis/cluster/cluster.hpp"
+#include "redis/shards/shard_maker.hpp"
 
 namespace bloomery::detail {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "redis/strings/redis_header.hpp"
 #include "redis/cluster/transaction.hpp"
+#include "redis/strings/redis_header.hpp"
 
 namespace bloomery::detail {
 namespace {

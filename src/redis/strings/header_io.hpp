@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "redis/strings/redis_header.hpp"
 #include "redis/cluster/cluster.hpp"
+#include "redis/strings/redis_header.hpp"
 
 namespace bloomery::detail {
 

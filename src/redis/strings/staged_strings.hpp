@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "redis/cluster/cluster.hpp"
 #include "redis/shards/interrupted.hpp"
 #include "redis/shards/staged_keys.hpp"
 #include "redis/strings/redis_header.hpp"
-#include "redis/cluster/cluster.hpp"
 
 namespace bloomery::detail {
 

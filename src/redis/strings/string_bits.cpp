@@ -10,12 +10,12 @@
 #include <utility>
 
 #include <bloomery/detail/layout.hpp>
+#include "redis/cluster/transaction.hpp"
 #include "redis/shards/interrupted.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/shards/shard_plan.hpp"
 #include "redis/strings/bit_parts.hpp"
 #include "redis/strings/staged_strings.hpp"
-#include "redis/cluster/transaction.hpp"
 
 namespace bloomery::detail {
 namespace {

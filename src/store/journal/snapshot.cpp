@@ -5,8 +5,8 @@
 
 #include "format/kinds.hpp"
 #include "store/disk/holes.hpp"
-#include "store/journal/journal_file.hpp"
 #include "store/disk/new_file.hpp"
+#include "store/journal/journal_file.hpp"
 
 namespace bloomery::detail {
 

@@ -93,17 +93,15 @@ bool takes_layout(Kind kind, std::uint32_t number) noexcept {
   if (number == 0 || number > detail::kAllLayouts.size()) return false;
   const auto layout = static_cast<Layout>(number);
   switch (kind) {
-    case Kind::plain:
-    case Kind::scalable:
-      return counter_bits(layout) == 0;
     case Kind::counting:
       return counter_bits(layout) != 0;
     case Kind::window:
       return !detail::kernels_of<detail::WindowKernel>(layout).empty();
     case Kind::frozen:
       return layout == Layout::standard;
+    default:
+      return counter_bits(layout) == 0;
   }
-  return false;
 }
 
 redisbloom::SubFilter read_sub_filter(Reader& reader, Kind kind) {

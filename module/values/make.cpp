@@ -69,8 +69,7 @@ AnyValue make_value(const Header& header, const std::function<OwnedMemory(std::u
       return Window::make(header, array(header.bit_bytes()));
     case Kind::frozen:
       return Frozen::make(header, array(header.bit_bytes()));
-    case Kind::plain:
-    case Kind::scalable:
+    default:
       break;
   }
   auto scalable = Scalable::make(header);

@@ -69,17 +69,15 @@ struct Allocation {
 // user, so each byte counts: the kinds assert that they are no larger.
 constexpr std::size_t object_bytes(Kind kind) noexcept {
   switch (kind) {
-    case Kind::plain:
-    case Kind::scalable:
-      return 32;
     case Kind::counting:
       return 72;
     case Kind::window:
       return 64;
     case Kind::frozen:
-      break;
+      return 392;
+    default:
+      return 32;
   }
-  return 392;
 }
 
 // How the items of a filter are hashed.

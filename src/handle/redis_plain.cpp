@@ -83,6 +83,8 @@ void refuse_module_shards(const RedisUrl& url) {
 void merge_module_shards(const RedisUrl& out, std::span<const RedisUrl> sources, bool replace) {
   std::vector<ModuleFilter> filters;
   std::vector<ModuleFilter*> each;
+  filters.reserve(sources.size());
+  each.reserve(sources.size());
   for (const RedisUrl& source : sources) filters.push_back(ModuleFilter::open(source));
   for (ModuleFilter& filter : filters) each.push_back(&filter);
   ModuleFilter::store(out, each, replace);

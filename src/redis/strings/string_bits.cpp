@@ -70,8 +70,7 @@ StringBits::StringBits(Cluster cluster, std::vector<BitString> strings)
     : cluster_(std::move(cluster)), strings_(std::move(strings)) {}
 
 StringBits::StringBits(Cluster cluster, RedisHeader header, const std::vector<std::string>& keys)
-    : cluster_(std::move(cluster)),
-      strings_(strings_of(cluster_.name(), std::move(header), keys)) {}
+    : cluster_(std::move(cluster)), strings_(strings_of(cluster_.name(), header, keys)) {}
 
 void StringBits::split(KeyBits bits, BitOperation operation, KeyBatches::Parts& parts) {
   const auto keys = static_cast<std::uint32_t>(bits.strings.size());
@@ -80,15 +79,16 @@ void StringBits::split(KeyBits bits, BitOperation operation, KeyBatches::Parts& 
   for (std::uint32_t key = 0; key < keys; ++key) keys_of[bits.strings[key]].push_back(key);
   for (std::size_t i = 0; i < strings_.size(); ++i) {
     if (keys_of[i].empty()) continue;
+    if (keys_of[i].size() == keys) {  // the other strings have none
+      parts.push_back(
+          bit_part(strings_[i], operation, std::move(keys_of[i]), std::move(bits.offsets)));
+      return;
+    }
     std::vector<std::uint64_t> offsets;
-    if (keys_of[i].size() == keys) {
-      offsets = std::move(bits.offsets);
-    } else {
-      offsets.reserve(keys_of[i].size() * hashes);
-      for (const std::size_t key : keys_of[i]) {
-        const auto* first = bits.offsets.data() + key * hashes;
-        offsets.insert(offsets.end(), first, first + hashes);
-      }
+    offsets.reserve(keys_of[i].size() * hashes);
+    for (const std::size_t key : keys_of[i]) {
+      const auto* first = bits.offsets.data() + key * hashes;
+      offsets.insert(offsets.end(), first, first + hashes);
     }
     parts.push_back(bit_part(strings_[i], operation, std::move(keys_of[i]), std::move(offsets)));
   }

@@ -13,7 +13,7 @@
 namespace bloomery::cli {
 
 FoundLinesQueue::FoundLinesQueue(unsigned threads, char end, const KeyRule& rule, KeysWanted wanted)
-    : threads_(threads), end_(end), rule_(rule), wanted_(std::move(wanted)) {
+    : threads_(threads), end_(end), rule_(rule), wanted_(wanted) {
   for (unsigned i = 0; i < threads + 1; ++i) {
     all_.push_back(std::make_unique<FoundLines>());
     spare_.push_back(all_.back().get());

@@ -167,30 +167,29 @@ void refuse_output_into(const std::string& filter) {
 
 namespace {
 
-mode_t rights_of_others(const struct stat& status) {
+mode_t rights_of_others(const struct stat& status, gid_t group) {
   if (!S_ISREG(status.st_mode)) return 0077;
   const mode_t others = status.st_mode & 0007;
   // If the groups differ, users of the new file's group count as others for this one.
-  const mode_t group = status.st_mode & 0070 & (status.st_gid == ::getegid() ? 0070 : others << 3);
-  return group | others;
+  return others | (status.st_mode & 0070 & (status.st_gid == group ? 0070 : others << 3));
 }
 
 }  // namespace
 
-mode_t rights_of_others(const std::vector<Input>& inputs) {
+mode_t rights_of_others(const std::vector<Input>& inputs, gid_t group) {
   mode_t allowed = 0077;
-  for (const Input& input : inputs) allowed &= rights_of_others(status_of(input));
+  for (const Input& input : inputs) allowed &= rights_of_others(status_of(input), group);
   return allowed;
 }
 
-mode_t rights_of_others(const std::vector<Input>& inputs, const std::string& filter) {
+mode_t rights_of_others(const std::vector<Input>& inputs, const std::string& filter, gid_t group) {
   struct stat status {};
   const bool is_file = ::stat(filter.c_str(), &status) == 0;
-  return rights_of_others(inputs) & (is_file ? rights_of_others(status) : 0077);
+  return rights_of_others(inputs, group) & (is_file ? rights_of_others(status, group) : 0077);
 }
 
 void narrow_new_files(const std::vector<Input>& inputs) {
-  const mode_t allowed = rights_of_others(inputs);
+  const mode_t allowed = rights_of_others(inputs, ::getegid());
   const mode_t mask = ::umask(0077);  // no thread is running that could see it
   ::umask(mask | (0077 & ~allowed));
 }

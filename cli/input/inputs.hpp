@@ -34,10 +34,11 @@ void refuse_own_output(const std::vector<Input>& inputs);
 // Error if the standard output is the filter's file: the results would be written over its bits.
 void refuse_output_into(const std::string& filter);
 
-// The rights that every file among the inputs gives to group and others.
-[[nodiscard]] mode_t rights_of_others(const std::vector<Input>& inputs);
+// The rights that every file among the inputs gives to others, and to this group.
+[[nodiscard]] mode_t rights_of_others(const std::vector<Input>& inputs, gid_t group);
 // The same with the file of a filter, if it is one: which lines are printed tells what the filter has.
-[[nodiscard]] mode_t rights_of_others(const std::vector<Input>& inputs, const std::string& filter);
+[[nodiscard]] mode_t rights_of_others(const std::vector<Input>& inputs, const std::string& filter,
+                                      gid_t group);
 // A filter tells its readers which lines are in it, so users who cannot read a file among the inputs cannot open
 // filters that are made from now on. The owner may write them whatever the rights of the inputs are.
 void narrow_new_files(const std::vector<Input>& inputs);

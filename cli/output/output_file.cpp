@@ -48,11 +48,16 @@ mode_t usual_mode() noexcept {
   return 0666 & ~mask;
 }
 
+gid_t group_of(const FileDescriptor& file) noexcept {
+  struct stat status {};
+  return ::fstat(file.get(), &status) == 0 ? status.st_gid : ::getegid();
+}
+
 }  // namespace
 
-OutputFile::OutputFile(const std::optional<std::string>& path, Way way, mode_t others) {
+OutputFile::OutputFile(const std::optional<std::string>& path, Way way,
+                       const std::function<mode_t(gid_t)>& others) {
   if (!path || is_standard_output(*path)) return;
-  const mode_t most = 0700 | others;
   struct stat there {};
   const bool exists = ::stat(path->c_str(), &there) == 0;
   if (!exists && errno != ENOENT) refuse(*path);
@@ -61,10 +66,12 @@ OutputFile::OutputFile(const std::optional<std::string>& path, Way way, mode_t o
   if (exists && ::access(path_.c_str(), W_OK) != 0) refuse(path_);
   if (way == Way::in_place || (exists && !S_ISREG(there.st_mode))) {
     const int flags = O_WRONLY | O_CLOEXEC | (exists ? 0 : O_CREAT);
-    const FileDescriptor file(::open(path_.c_str(), flags, 0666 & most));
+    const FileDescriptor file(::open(path_.c_str(), flags, 0600));
     if (file.get() < 0) refuse(path_);
-    const bool too_open = exists && S_ISREG(there.st_mode) && (there.st_mode & 0077 & ~most) != 0;
-    if (too_open && ::fchmod(file.get(), there.st_mode & most) != 0) refuse(path_);
+    const mode_t most = 0700 | others(group_of(file));
+    if (!exists && ::fchmod(file.get(), usual_mode() & most) != 0) refuse(path_);
+    if (exists && S_ISREG(there.st_mode) && (there.st_mode & 0077 & ~most) != 0)
+      narrowed_ = there.st_mode & most & 07777;
     become_output(file, path_);
     empties_ = !exists || S_ISREG(there.st_mode);
     return;
@@ -78,6 +85,7 @@ OutputFile::OutputFile(const std::optional<std::string>& path, Way way, mode_t o
   // A failure to set the owner is ignored: only root may give files away. The mode is set afterwards,
   // since a change of the owner clears some of its bits.
   if (exists && ::fchown(file.get(), there.st_uid, there.st_gid) != 0) errno = 0;
+  const mode_t most = 0700 | others(group_of(file));
   if (::fchmod(file.get(), (exists ? there.st_mode : usual_mode()) & most) != 0) {
     ::unlink(temporary_.c_str());
     refuse(path_);
@@ -99,6 +107,12 @@ void OutputFile::refuse_to_replace(const std::string& path) const {
 }
 
 void OutputFile::begin() {
+  if (narrowed_ && ::fchmod(STDOUT_FILENO, *narrowed_) != 0)
+    throw_system(
+        fmt::format("cannot close {} to those who may not read its lines elsewhere; remove "
+                    "it, or write to another file",
+                    path_),
+        errno);
   if (empties_ && ::ftruncate(STDOUT_FILENO, 0) != 0) refuse(path_);
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,15 +17,18 @@ class OutputFile {
   };
 
   // No path, or /dev/stdout: the standard output stays what it is. Anything but a regular file, for example a pipe, is
-  // written in place. `others`: the most rights that group and others may get. Error{io}: it cannot be written.
-  OutputFile(const std::optional<std::string>& path, Way way, mode_t others);
+  // written in place. `others`: the most rights that group and others may get if the file has this group. Error{io}: it
+  // cannot be written.
+  OutputFile(const std::optional<std::string>& path, Way way,
+             const std::function<mode_t(gid_t)>& others);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();  // without keep(): removes the temporary file of `whole`
 
   // Error if keep() would replace this file.
   void refuse_to_replace(const std::string& path) const;
-  // Call it before the first line; it empties a file that is written in place.
+  // Call it before the first line: a file that is written in place is closed to whom its lines are closed to, and
+  // emptied. Error{io}.
   void begin();
   // Call it after the last line. Error{io}.
   void keep();
@@ -36,6 +40,7 @@ class OutputFile {
   std::string path_;       // the file that keep() replaces; of a link, its target
   std::string temporary_;  // where the lines are until then
   bool empties_ = false;
+  std::optional<mode_t> narrowed_;  // what its mode becomes at begin()
 };
 
 }  // namespace bloomery::cli

@@ -14,8 +14,8 @@ ScalablePlan rarely_growing_plan(std::uint64_t lines, const FilterSpec& spec) {
   return scalable_plan(lines, *spec.fpr, kGrowth, kTightening, spec.layout);
 }
 
-GrowingLines::GrowingLines(AnyFilter& filter, FilterSpec spec)
-    : FilterLines(filter), spec_(std::move(spec)), spool_(std::make_unique<HashSpool>()) {}
+GrowingLines::GrowingLines(AnyFilter& filter, const FilterSpec& spec)
+    : FilterLines(filter), spec_(spec), spool_(std::make_unique<HashSpool>()) {}
 
 void GrowingLines::decide_lines(const Lines& lines, std::span<bool> answers) {
   for (std::size_t done = 0; done < lines.count;) {

@@ -16,7 +16,7 @@ namespace bloomery::cli {
 class GrowingLines : public FilterLines {
  public:
   // A plain filter for so many lines, and the request from which larger ones are planned.
-  GrowingLines(AnyFilter& filter, FilterSpec spec);
+  GrowingLines(AnyFilter& filter, const FilterSpec& spec);
   void decide_lines(const Lines& lines, std::span<bool> answers) override;
 
  private:

@@ -15,8 +15,9 @@ namespace bloomery::cli {
 
 int run_check(const Options& options) {
   const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
-  OutputFile output(options.out, OutputFile::Way::whole,
-                    rights_of_others(inputs, options.files.front()));
+  OutputFile output(options.out, OutputFile::Way::whole, [&](gid_t group) {
+    return rights_of_others(inputs, options.files.front(), group);
+  });
   output.refuse_to_replace(options.files.front());
   refuse_output_into(options.files.front());
   AnyFilter filter = AnyFilter::open(options.files.front(), Access::read, options.place());

@@ -77,9 +77,9 @@ Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const Json& fil
 int run_dedup(const Options& options) {
   const std::vector<Input> inputs = find_inputs(options.files);
   // A crash must not remove the output of a line that the filter remembers.
-  OutputFile output(options.out,
-                    options.filter ? OutputFile::Way::in_place : OutputFile::Way::whole,
-                    rights_of_others(inputs, options.filter.value_or("")));
+  OutputFile output(
+      options.out, options.filter ? OutputFile::Way::in_place : OutputFile::Way::whole,
+      [&](gid_t group) { return rights_of_others(inputs, options.filter.value_or(""), group); });
   if (!options.count) refuse_own_output(inputs);
   if (options.filter) {
     refuse_output_into(*options.filter);

@@ -7,6 +7,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <bloomery/error.hpp>
 
@@ -32,31 +34,43 @@ constexpr std::string_view kBeginning = "<!doctype html>";
 
 bool is_page(const std::string& path) {
   std::array<char, kBeginning.size()> beginning{};
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   const ssize_t count =
       file.get() < 0 ? -1 : ::read(file.get(), beginning.data(), beginning.size());
   return count == static_cast<ssize_t>(kBeginning.size()) &&
          std::string_view(beginning.data(), beginning.size()) == kBeginning;
 }
 
-// Whether a file holds the beginning of the page, or all of it, and nothing else: a run that was killed has left it.
-bool is_left_over(const std::string& path) {
+// Removes a file that holds the beginning of the page, or all of it, and nothing else: a run that was killed has left
+// it. A run that is writing holds a lock.
+void remove_left_over(const std::string& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  struct stat status {};
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return;
   std::string bytes(page().size() + 1, '\0');
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  const ssize_t count = file.get() < 0 ? -1 : ::read(file.get(), bytes.data(), bytes.size());
-  return count >= 0 && page().starts_with({bytes.data(), static_cast<std::size_t>(count)});
+  const ssize_t count = ::read(file.get(), bytes.data(), bytes.size());
+  if (count > 0 && page().starts_with({bytes.data(), static_cast<std::size_t>(count)}))
+    ::unlink(path.c_str());
 }
 
-// Writes a file that was not there, whole or not at all.
-void write_new(const std::string& path) {
-  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+// Writes a file that was not there, whole or not at all. It is locked as long as the descriptor is open.
+FileDescriptor write_new(const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (file.get() < 0 && errno == EEXIST)
+    throw Error(ErrorCode::exists,
+                fmt::format("{} exists: another run writes the page, or the file is yours; try "
+                            "again, or move it away",
+                            path));
   if (file.get() < 0) throw_system(fmt::format("cannot write {}", path), errno, path);
+  (void)::flock(file.get(), LOCK_EX | LOCK_NB);
   try {
     write_all(file.get(), {page().data(), page().size()}, fmt::format("cannot write {}", path));
   } catch (...) {
     ::unlink(path.c_str());
     throw;
   }
+  return file;
 }
 
 }  // namespace
@@ -83,8 +97,8 @@ void write_page(const std::string& path, bool replace) {
     throw Error(ErrorCode::exists,
                 fmt::format("{} exists and is not a page; name another file", path));
   const std::string fresh = path + ".new";
-  if (is_left_over(fresh)) ::unlink(fresh.c_str());
-  write_new(fresh);
+  remove_left_over(fresh);
+  const FileDescriptor file = write_new(fresh);
   // A file that has come to the path meanwhile stays, unless the file system cannot tell.
   int failed =
       ::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, path.c_str(), exists ? 0 : RENAME_NOREPLACE);

@@ -46,24 +46,39 @@ void naming_both(std::span<const std::string> locations, std::size_t i, Work wor
   }
 }
 
+// Error{mismatch}: a key has different bits in the two.
+void require_alike(std::span<const std::string> paths, std::size_t i, const FilterFile& first,
+                   const FilterFile& other) {
+  naming_both(paths, i, [&] {
+    if (first.kind() != other.kind())
+      throw Error(ErrorCode::mismatch, fill_in("one is a {} filter and the other a {} one",
+                                               to_string(first.kind()), to_string(other.kind())));
+    require_same_scheme(bits_in(first), first.hasher(), bits_in(other), other.hasher());
+  });
+}
+
+FilterStats merged_stats(const FilterFile& file) {
+  if (file.kind() == Kind::counting) return stats_of(file.counting(), Precision::sampled);
+  const FilterView& view = file.view();
+  if (!Files::is_sparse(file)) return stats_of(view, Precision::sampled);
+  // A sample would read holes, and on tmpfs a hole that is read takes memory.
+  const double fill =
+      static_cast<double>(Files::count_ones(file)) / static_cast<double>(view.plan().bits);
+  return stats_of(view.plan(), plain_stats(view.plan(), fill));
+}
+
 // The sources are mapped, so only the new filter is written. Holes of sparse sources are not read.
 FilterStats merge_files(std::span<const std::string> paths, const std::string& out, bool replace) {
   const FilterFile first = open_mergeable(paths.front());
-  for (std::size_t i = 1; i < paths.size(); ++i) {
-    const FilterFile other = FilterFile::open(paths[i]);
-    naming_both(paths, i, [&] {
-      if (first.kind() != other.kind())
-        throw Error(ErrorCode::mismatch, fill_in("one is a {} filter and the other a {} one",
-                                                 to_string(first.kind()), to_string(other.kind())));
-      require_same_scheme(bits_in(first), first.hasher(), bits_in(other), other.hasher());
-    });
-  }
+  for (std::size_t i = 1; i < paths.size(); ++i)
+    require_alike(paths, i, first, FilterFile::open(paths[i]));
   const bool counting = first.kind() == Kind::counting;
   const FilterPlan plan =
       counting ? FilterPlan(CountingPlan{bits_in(first)}) : FilterPlan(bits_in(first));
   FilterFile merged = file_beside(out, plan, first.hasher(), replace, paths);
-  for (const std::string& path : paths) {
-    const FilterFile source = FilterFile::open(path);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const FilterFile source = FilterFile::open(paths[i]);
+    require_alike(paths, i, first, source);  // another filter may have come to the path
     const auto bytes = counting ? source.counting().bytes() : source.view().bytes();
     for (const auto [from, to] : Files::data(source))
       for (std::uint64_t at = from; at < to; at += kChunkBytes) {
@@ -72,8 +87,7 @@ FilterStats merge_files(std::span<const std::string> paths, const std::string& o
         if (!is_zeros(piece)) merged.merge_bytes(at, piece);
       }
   }
-  FilterStats stats = counting ? stats_of(merged.counting(), Precision::sampled)
-                               : stats_of(merged.view(), Precision::sampled);
+  FilterStats stats = merged_stats(merged);
   merged.close();
   return stats;
 }

@@ -12,6 +12,7 @@
 
 #include "base/text.hpp"
 #include "format/kinds.hpp"
+#include "handle/impl.hpp"
 #include "store/disk/holes.hpp"
 #include "store/disk/rights.hpp"
 #include "store/files.hpp"
@@ -36,18 +37,31 @@ class FileSource final : public PlainSource {
     return {file_.view().plan(), file_.hasher()};
   }
   void read(std::uint64_t from, std::span<std::byte> out) override {
-    if (has_data(from, out.size()))
-      std::memcpy(out.data(), file_.view().bytes().data() + from, out.size());
-    else
-      std::ranges::fill(out, std::byte{0});
+    const std::span<const std::byte> bytes = file_.view().bytes();
+    std::ranges::fill(out, std::byte{0});
+    const std::uint64_t end = from + out.size();
+    for (auto next = next_data(from); next != data_.end() && next->from < end; ++next) {
+      const std::uint64_t begin = std::max(from, next->from);
+      std::memcpy(out.data() + (begin - from), bytes.data() + begin,
+                  std::min(end, next->to) - begin);
+    }
   }
   [[nodiscard]] bool has_data(std::uint64_t from, std::uint64_t size) const override {
-    const auto next = std::ranges::upper_bound(data_, from, {}, &File::Range::to);
+    const auto next = next_data(from);
     return next != data_.end() && next->from < from + size;
   }
-  [[nodiscard]] double estimated_items() override { return file_.view().estimated_items(); }
+  [[nodiscard]] double estimated_items() override {
+    const Plan& plan = file_.view().plan();
+    const auto ones = static_cast<double>(Files::count_ones(file_));
+    return plain_stats(plan, ones / static_cast<double>(plan.bits)).estimated_items;
+  }
 
  private:
+  // The first range that ends after a byte.
+  [[nodiscard]] std::vector<File::Range>::const_iterator next_data(std::uint64_t from) const {
+    return std::ranges::upper_bound(data_, from, {}, &File::Range::to);
+  }
+
   FilterFile file_;
   std::vector<File::Range> data_;
 };
@@ -58,7 +72,12 @@ class FileSink final : public PlainSink {
            std::span<const std::string> sources)
       : file_(file_beside(name, parameters.plan, parameters.hasher, replace, sources)) {}
   void write(std::uint64_t at, std::span<const std::byte> bytes) override {
-    if (!is_zeros(bytes)) file_.merge_bytes(at, bytes);
+    while (!bytes.empty()) {
+      const auto part = bytes.first(std::min(kChunkBytes - at % kChunkBytes, bytes.size()));
+      if (!is_zeros(part)) file_.merge_bytes(at, part);
+      at += part.size();
+      bytes = bytes.subspan(part.size());
+    }
   }
   void publish() override { file_.close(); }
 

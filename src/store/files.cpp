@@ -173,6 +173,8 @@ const Contents& Files::contents(const FilterFile& file) noexcept {
 
 std::vector<File::Range> Files::data(const FilterFile& file) { return file.session_->data(); }
 
+std::uint64_t Files::count_ones(const FilterFile& file) { return file.session_->count_ones(); }
+
 bool Files::is_sparse(const FilterFile& file) {
   std::uint64_t bytes = 0;
   for (const auto [from, to] : data(file)) bytes += to - from;

@@ -51,6 +51,8 @@ class Files {
   [[nodiscard]] static const Contents& contents(const FilterFile& file) noexcept;
   // The bytes of its bits that may not be zeros, as ranges: those that are not holes of the file.
   [[nodiscard]] static std::vector<File::Range> data(const FilterFile& file);
+  // The ones of a plain filter; holes are not read.
+  [[nodiscard]] static std::uint64_t count_ones(const FilterFile& file);
   // Whether most of its bits are holes.
   [[nodiscard]] static bool is_sparse(const FilterFile& file);
 

@@ -2,6 +2,11 @@
 #include "tool.hpp"
 #include "verbs/verbs.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <string>
 
@@ -46,6 +51,19 @@ TEST_F(PageTest, NeverReplacesWhatIsNoPage) {
     EXPECT_EQ(text_of(other), text);
   }
   EXPECT_TRUE(is_error(run({"plan", "--web", path("no/such/place")}), {"cannot write"}));
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_TRUE(is_error(run({"plan", "--web", "--force", pipe}), {pipe, "not a page"}));
+  // What a run that was killed has left is removed; nothing else is, and no page in progress.
+  const std::string mine = path("mine.html"), fresh = file("mine.html.new", "");
+  EXPECT_TRUE(is_error(run({"plan", "--web", mine}), {fresh, "move it away"}));
+  file("mine.html.new", "<!doctype");
+  const int locked = ::open(fresh.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(locked, LOCK_EX), 0);
+  EXPECT_TRUE(is_error(run({"plan", "--web", mine}), {fresh, "try again"}));
+  ::close(locked);
+  EXPECT_EQ(run({"plan", "--web", mine}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(fresh));
 }
 
 // As where there is no room: nothing half written stays.

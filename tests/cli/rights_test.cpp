@@ -241,6 +241,45 @@ TEST_P(Rights, AreNotWidenedByAnotherOwner) {
   }
 }
 
+using OutputRights = test::ToolTest;
+
+// A run that is refused leaves the rights of the file that it would have written.
+TEST_F(OutputRights, AreNotNarrowedByARefusedRun) {
+  const std::string filter = path("f"), lines = file("lines", numbers(0, 5)),
+                    out = file("out", "precious\n");
+  ASSERT_EQ(run({"create", "-q", filter, "-n", "1K", "-p", "1%"}).code, 0);
+  const auto mode_of = [](const std::string& name) {
+    struct stat found {};
+    return ::stat(name.c_str(), &found) == 0 ? found.st_mode & 07777 : 0;
+  };
+  ASSERT_EQ(::chmod(filter.c_str(), 0600), 0);
+  for (const std::string& name : {lines, out}) ASSERT_EQ(::chmod(name.c_str(), 0644), 0);
+  EXPECT_EQ(run({"dedup", "--filter", filter, "-o", lines, lines}).code, 2);
+  EXPECT_EQ(mode_of(lines), 0644U);
+  EXPECT_EQ(run({"dedup", "--filter", filter, "-n", "99999", "-o", out, lines}).code, 2);
+  EXPECT_EQ(mode_of(out), 0644U);
+  EXPECT_EQ(run({"dedup", "-q", "--filter", filter, "-o", out, lines}).code, 0);
+  EXPECT_EQ(mode_of(out), 0600U);
+}
+
+// The group of an output that is there is the one that counts.
+TEST_F(OutputRights, AreThoseOfTheGroupThatTheOutputHas) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  constexpr gid_t kGroup = 65534;
+  const std::string lines = file("lines", numbers(0, 5)), out = file("out", "");
+  for (const bool same : {false, true}) {
+    ASSERT_EQ(::chown(lines.c_str(), 0, same ? kGroup : 0), 0);
+    ASSERT_EQ(::chmod(lines.c_str(), 0640), 0);
+    ASSERT_EQ(::chown(out.c_str(), 0, kGroup), 0);
+    ASSERT_EQ(::chmod(out.c_str(), 0660), 0);
+    EXPECT_EQ(run({"dedup", "-q", "-o", out, lines}).code, 0);
+    struct stat found {};
+    ASSERT_EQ(::stat(out.c_str(), &found), 0);
+    EXPECT_EQ(found.st_gid, kGroup);
+    EXPECT_EQ(found.st_mode & 07777, same ? 0640U : 0600U);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryVerbThatWrites, Rights, testing::ValuesIn(rights_cases()),
                          [](const auto& param) { return param.param.name; });
 

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 #include <bloomery/any_filter.hpp>
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "store/scratch.hpp"
@@ -71,6 +73,44 @@ TEST(Places, AMessageDoesNotRepeatALongWord) {
   } catch (const Error& error) {
     EXPECT_LT(std::string(error.what()).size(), 500U);
   }
+}
+
+// Another filter may come to a path while filters are merged: it is an error, or none of its keys is missing.
+TEST(Places, MergesNoFilterThatItHasNotCompared) {
+  constexpr int kMerges = 200;
+  const Scratch scratch;
+  const std::string first = scratch / "first", moving = scratch / "moving", out = scratch / "out";
+  const auto make = [&](const std::string& path, std::uint64_t seed) {
+    AnyFilter filter =
+        AnyFilter::create(path, {.capacity = 1000, .fpr = 0.001}, {.seed = Seed{.low = seed}});
+    filter.insert("key");
+    filter.close();
+  };
+  make(first, 1);
+  make(scratch / "alike", 1);
+  make(scratch / "other", 2);
+  std::atomic<bool> done = false;
+  std::thread mover([&] {
+    for (int i = 0; !done; ++i) {
+      const std::string link = scratch / "link";
+      std::filesystem::create_symlink(scratch / (i % 2 == 0 ? "alike" : "other"), link);
+      std::filesystem::rename(link, moving);
+    }
+  });
+  while (!std::filesystem::is_symlink(std::filesystem::symlink_status(moving))) {
+  }
+  int merged = 0;
+  for (int i = 0; i < kMerges; ++i) try {
+      // If it is merged, its bits are those of the seed of the first, and the key has no others.
+      (void)AnyFilter::merge(std::vector{first, moving}, out, true);
+      ++merged;
+      EXPECT_EQ(AnyFilter::open(out).encode(), AnyFilter::open(first).encode());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::mismatch) << error.what();
+    }
+  done = true;
+  mover.join();
+  EXPECT_GT(merged, 0);
 }
 
 }  // namespace

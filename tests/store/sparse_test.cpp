@@ -218,6 +218,7 @@ TEST_P(SparseFile, CostsWhatItHas) {
   (void)AnyFilter::merge(both, scratch_ / "out");
   const auto merged = FilterFile::open(scratch_ / "out");
   for (std::uint64_t key = 0; key < kSparseKeys; ++key) EXPECT_TRUE(merged.may_contain(key));
+  EXPECT_EQ(merged.inserted(), kSparseKeys);
   EXPECT_EQ(verify(scratch_ / "out").detail, "");
 }
 

@@ -11,6 +11,7 @@ namespace bloomery::detail {
 class BitsWriter : public Writer {
  public:
   [[nodiscard]] Contents& contents() noexcept final { return *contents_; }
+  [[nodiscard]] std::vector<File::Range> data() const final { return holes_.data(); }
 
  protected:
   // The file must be locked and clean. Error{no_space}: the device has no room for the whole file.

@@ -44,7 +44,7 @@ class MappedWriter final : public BitsWriter {
   void save() override {
     require_writable();
     if (!dirty()) return;
-    count_pieces(!holes_.none());
+    count_pieces();
     sum_touched();
     make_clean();
   }

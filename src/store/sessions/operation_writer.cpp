@@ -134,9 +134,9 @@ class OperationWriter final : public Writer {
     if (is_rebuilding()) {
       opened_.header.batch = closed_batch();
       if (auto next = contents_->complete()) contents_ = std::move(next);
-      const bool is_sparse = !Holes(opened_.file, opened_.header).none();
-      count_pieces(is_sparse);
-      write_snapshot(opened_.file, opened_.header, *contents_, is_sparse);
+      count_pieces();
+      write_snapshot(opened_.file, opened_.header, *contents_,
+                     !Holes(opened_.file, opened_.header).none());
       opened_.file.sync();
     } else {
       replace_snapshot(opened_, *contents_, closed_batch(), {});

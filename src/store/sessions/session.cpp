@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "filter/statistics.hpp"
 #include "store/journal/recover.hpp"
 
 namespace bloomery::detail {
@@ -27,6 +28,15 @@ void Session::merge_bytes(std::uint64_t, std::span<const std::byte>) {
 }
 
 std::vector<File::Range> Session::data() const { return {{0, payload_bytes(opened().header)}}; }
+
+std::uint64_t Session::count_ones() {
+  const std::span<const std::byte> bytes = contents().as<FilterView>()->bytes();
+  std::uint64_t ones = 0;
+  for (const auto [from, to] : data())
+    ones += detail::count_ones(reinterpret_cast<const std::uint32_t*>(bytes.data() + from),
+                               (to - from) * 8);
+  return ones;
+}
 
 std::unique_ptr<Session> write_file(Opened opened, Durability durability) {
   if (is_lost(opened.header, opened.file.os()))
@@ -69,11 +79,14 @@ void Writer::close() {
   let_go();
 }
 
-void Writer::count_pieces(bool is_sparse) {
+void Writer::count_pieces() {
   if (!std::exchange(has_pieces_, false)) return;
-  const Stats stats = contents().stats(is_sparse ? Precision::sampled : Precision::exact);
-  const std::uint64_t estimate = count_of(stats.estimated_items);
-  contents().set_inserted(std::max(contents().inserted(), estimate));
+  const FilterView* plain = contents().as<FilterView>();
+  const double items =
+      plain != nullptr ? estimated_items(plain->plan(), static_cast<double>(count_ones()) /
+                                                            static_cast<double>(plain->plan().bits))
+                       : contents().stats(Precision::exact).estimated_items;
+  contents().set_inserted(std::max(contents().inserted(), count_of(items)));
 }
 
 void Writer::drop() {

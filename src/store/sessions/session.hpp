@@ -53,6 +53,8 @@ class Session {
   virtual void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes);
   // The bytes of the bits that may not be zeros, as ranges. By default all.
   [[nodiscard]] virtual std::vector<File::Range> data() const;
+  // The ones of a plain filter. Only data() is read.
+  [[nodiscard]] std::uint64_t count_ones();
 
   virtual void sync() = 0;
   virtual void close() = 0;
@@ -101,8 +103,8 @@ class Writer : public Session {
   }
   // No other process can see the file yet.
   [[nodiscard]] bool is_rebuilding() const noexcept { return fresh_ != nullptr; }
-  // Counts the keys of all pieces that merge_bytes() took: in a sparse file by a sample.
-  void count_pieces(bool is_sparse);
+  // Counts the keys of all pieces that merge_bytes() took.
+  void count_pieces();
   // Makes every operation so far survive a power loss.
   virtual void save() = 0;
   // Does the same, and makes the file clean.

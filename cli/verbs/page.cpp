@@ -41,29 +41,48 @@ bool is_page(const std::string& path) {
          std::string_view(beginning.data(), beginning.size()) == kBeginning;
 }
 
-// Removes a file that holds the beginning of the page, or all of it, and nothing else: a run that was killed has left
-// it. A run that is writing holds a lock.
+bool is_at(const FileDescriptor& file, const std::string& path) {
+  struct stat ours {
+  }, there{};
+  return ::fstat(file.get(), &ours) == 0 && ::lstat(path.c_str(), &there) == 0 &&
+         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+// Removes a file that is empty or holds the beginning of the page, or all of it, and nothing else: a run that was killed
+// has left it. A run that is writing holds a lock.
 void remove_left_over(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   struct stat status {};
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return;
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || !is_at(file, path)) return;
   std::string bytes(page().size() + 1, '\0');
   const ssize_t count = ::read(file.get(), bytes.data(), bytes.size());
-  if (count > 0 && page().starts_with({bytes.data(), static_cast<std::size_t>(count)}))
+  if (count >= 0 && page().starts_with({bytes.data(), static_cast<std::size_t>(count)}))
     ::unlink(path.c_str());
 }
 
-// Writes a file that was not there, whole or not at all. It is locked as long as the descriptor is open.
+// A file that was not there, locked as long as the descriptor is open.
+FileDescriptor create_locked(const std::string& path) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    remove_left_over(path);
+    FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (file.get() < 0 && errno != EEXIST)
+      throw_system(fmt::format("cannot write {}", path), errno, path);
+    if (file.get() < 0) break;
+    // Until it has the lock, another run may take it for left over. Some file systems have no locks.
+    const bool taken = ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!taken && is_at(file, path)) return file;
+  }
+  throw Error(ErrorCode::exists,
+              fmt::format("{} exists: another run writes the page, or the file is yours; try "
+                          "again, or move it away",
+                          path));
+}
+
+// Writes a file that was not there, whole or not at all.
 FileDescriptor write_new(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (file.get() < 0 && errno == EEXIST)
-    throw Error(ErrorCode::exists,
-                fmt::format("{} exists: another run writes the page, or the file is yours; try "
-                            "again, or move it away",
-                            path));
-  if (file.get() < 0) throw_system(fmt::format("cannot write {}", path), errno, path);
-  (void)::flock(file.get(), LOCK_EX | LOCK_NB);
+  FileDescriptor file = create_locked(path);
   try {
     write_all(file.get(), {page().data(), page().size()}, fmt::format("cannot write {}", path));
   } catch (...) {
@@ -97,7 +116,6 @@ void write_page(const std::string& path, bool replace) {
     throw Error(ErrorCode::exists,
                 fmt::format("{} exists and is not a page; name another file", path));
   const std::string fresh = path + ".new";
-  remove_left_over(fresh);
   const FileDescriptor file = write_new(fresh);
   // A file that has come to the path meanwhile stays, unless the file system cannot tell.
   int failed =

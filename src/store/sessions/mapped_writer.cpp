@@ -13,7 +13,11 @@ class MappedWriter final : public BitsWriter {
   explicit MappedWriter(Opened opened) : BitsWriter(std::move(opened)) {}
 
   bool insert_hash(Hash128 hash) override {
-    prepare({&hash, 1});
+    require_writable();
+    // The hash stays in registers: if it were put into memory to be read again, it would wait there for the stores of
+    // the insert before this one, and those wait for their block.
+    if (!all_touched() || !dirty()) [[unlikely]]
+      prepare_one(hash);
     return contents_->insert(hash);
   }
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) override {
@@ -48,6 +52,7 @@ class MappedWriter final : public BitsWriter {
     sum_touched();
     make_clean();
   }
+  [[gnu::noinline]] void prepare_one(Hash128 hash) { prepare({&hash, 1}); }
   void prepare(std::span<const Hash128> hashes) {
     require_writable();
     if (!all_touched()) {

@@ -130,6 +130,13 @@ bool is_output(const struct stat& status) {
          status.st_ino == out.st_ino;
 }
 
+mode_t rights_of_others(const struct stat& status, gid_t group) {
+  if (!S_ISREG(status.st_mode)) return 0077;
+  const mode_t others = status.st_mode & 0007;
+  // If the groups differ, users of the new file's group count as others for this one.
+  return others | (status.st_mode & 0070 & (status.st_gid == group ? 0070 : others << 3));
+}
+
 }  // namespace
 
 std::vector<Input> find_inputs(const std::vector<std::string>& paths) {
@@ -164,17 +171,6 @@ void refuse_output_into(const std::string& filter) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} is the output as well; write to another file", filter));
 }
-
-namespace {
-
-mode_t rights_of_others(const struct stat& status, gid_t group) {
-  if (!S_ISREG(status.st_mode)) return 0077;
-  const mode_t others = status.st_mode & 0007;
-  // If the groups differ, users of the new file's group count as others for this one.
-  return others | (status.st_mode & 0070 & (status.st_gid == group ? 0070 : others << 3));
-}
-
-}  // namespace
 
 mode_t rights_of_others(const std::vector<Input>& inputs, gid_t group) {
   mode_t allowed = 0077;

@@ -27,8 +27,8 @@ class OutputFile {
 
   // Error if keep() would replace this file.
   void refuse_to_replace(const std::string& path) const;
-  // Call it before the first line: a file that is written in place is closed to whom its lines are closed to, and
-  // emptied. Error{io}.
+  // Call it before the first line. A file that is written in place is emptied, and users whom `others` leaves no
+  // rights lose them. Error{io}.
   void begin();
   // Call it after the last line. Error{io}.
   void keep();

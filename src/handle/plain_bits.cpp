@@ -38,13 +38,15 @@ class FileSource final : public PlainSource {
   }
   void read(std::uint64_t from, std::span<std::byte> out) override {
     const std::span<const std::byte> bytes = file_.view().bytes();
-    std::ranges::fill(out, std::byte{0});
     const std::uint64_t end = from + out.size();
+    std::uint64_t at = from;
     for (auto next = next_data(from); next != data_.end() && next->from < end; ++next) {
-      const std::uint64_t begin = std::max(from, next->from);
-      std::memcpy(out.data() + (begin - from), bytes.data() + begin,
-                  std::min(end, next->to) - begin);
+      const std::uint64_t begin = std::max(from, next->from), stop = std::min(end, next->to);
+      std::fill(out.begin() + (at - from), out.begin() + (begin - from), std::byte{0});
+      std::memcpy(out.data() + (begin - from), bytes.data() + begin, stop - begin);
+      at = stop;
     }
+    std::fill(out.begin() + (at - from), out.end(), std::byte{0});
   }
   [[nodiscard]] bool has_data(std::uint64_t from, std::uint64_t size) const override {
     const auto next = next_data(from);
@@ -99,8 +101,8 @@ void refuse_existing_file(const std::string& name, bool replace) {
 Room room_for(const FilterPlan& plan, std::span<const Os::Stat> inputs, std::size_t sources) {
   const std::uint64_t all = layout_of(header_of(plan, Hasher())).clean_bytes;
   const auto is_sparse = [all](const Os::Stat& input) { return input.allocated < all / 2; };
-  return inputs.size() == sources && std::ranges::all_of(inputs, is_sparse) ? Room::as_needed
-                                                                            : Room::at_once;
+  const bool are_files = !inputs.empty() && inputs.size() == sources;
+  return are_files && std::ranges::all_of(inputs, is_sparse) ? Room::as_needed : Room::at_once;
 }
 
 }  // namespace

@@ -45,6 +45,17 @@ void require_at_a_path(Opened& opened);
 // it did this.
 void make_name_last(const File& file);
 
+// Does work that, if it fails, leaves the bytes on the device unknown; then it poisons the file.
+template <class Work>
+void or_poison(Opened& opened, Work work) {
+  try {
+    work();
+  } catch (...) {
+    opened.poisoned = true;
+    throw;
+  }
+}
+
 // Reads the header again.
 [[nodiscard]] FoundHeader read_headers(const File& file);
 

@@ -72,7 +72,7 @@ void BitsWriter::sum_touched() {
 
 void BitsWriter::enter(State state) {
   if (!is_rebuilding()) require_own(opened_);
-  or_poison([&] {
+  or_poison(opened_, [&] {
     contents_->describe(header());
     header().state = state;
     header().boot = this_boot(opened_.file.os());
@@ -84,7 +84,7 @@ void BitsWriter::make_clean() {
   if (!is_rebuilding()) require_own(opened_);
   // While the file is dirty, nothing uses its sums, so this write can fail and be tried again.
   opened_.file.write(encode_sums(sums_), layout_.sums_at);
-  or_poison([&] {
+  or_poison(opened_, [&] {
     try {
       write_back(opened_.file, mapping());
     } catch (...) {

@@ -28,16 +28,6 @@ class BitsWriter : public Writer {
   [[nodiscard]] bool all_touched() const noexcept { return untouched_ == 0; }
   // Computes the sums of the touched chunks from their bits.
   void sum_touched();
-  // Does work that, if it fails, leaves the bytes on the device unknown; then it poisons the file.
-  template <class Work>
-  void or_poison(Work work) {
-    try {
-      work();
-    } catch (...) {
-      opened_.poisoned = true;
-      throw;
-    }
-  }
 
   [[nodiscard]] bool dirty() const noexcept { return opened_.header.state != State::clean; }
   [[nodiscard]] Header& header() noexcept { return opened_.header; }

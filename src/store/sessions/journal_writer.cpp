@@ -59,7 +59,7 @@ class JournalWriter final : public BitsWriter {
     require_writable();
     contents_->require_mergeable(other, opened_.file.path());
     begin_storing();
-    or_poison([&] { contents_->merge(other); });
+    or_poison(opened_, [&] { contents_->merge(other); });
     acknowledge();
   }
 
@@ -90,7 +90,7 @@ class JournalWriter final : public BitsWriter {
     position_ = 0;
   }
   void checkpoint(State next = State::journaled) {
-    or_poison([&] {
+    or_poison(opened_, [&] {
       opened_.file.flush(mapping());
       begin_epoch(next);
     });
@@ -141,7 +141,7 @@ class JournalWriter final : public BitsWriter {
                     std::span(buffer_).subspan(sector * kSectorBytes).first<kSectorBytes>());
     }
     write_records(opened_, buffer_, journal_at());
-    or_poison([&] { opened_.file.sync_written(buffer_, journal_at()); });
+    or_poison(opened_, [&] { opened_.file.sync_written(buffer_, journal_at()); });
     changes_.apply(bits(), sums_);
     const std::size_t count = record.inserted - contents_->inserted();
     position_ += static_cast<std::uint32_t>(sectors);

@@ -104,12 +104,7 @@ class OperationWriter final : public Writer {
     contents_->merge(other);
     changed_ = true;
     if (!journal_) return save();
-    try {
-      restart(batch_);
-    } catch (...) {
-      opened_.poisoned = true;
-      throw;
-    }
+    or_poison(opened_, [&] { restart(batch_); });
   }
 
   void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) override {

@@ -95,17 +95,8 @@ class SharedWriter final : public Session {
     counted_ += fresh;
     contents_.set_inserted(contents_.inserted() + fresh);
   }
-  template <class Work>
-  void or_poison(Work work) {
-    try {
-      work();
-    } catch (...) {
-      opened_.poisoned = true;
-      throw;
-    }
-  }
   void flush() {
-    or_poison([&] {
+    or_poison(opened_, [&] {
       try {
         write_back(opened_.file, contents_.payload().mapping());
       } catch (...) {
@@ -134,7 +125,7 @@ class SharedWriter final : public Session {
   void leave_count() {
     if (counted_ == 0 && opened_.both_current) return;
     opened_.header.inserted += counted_;
-    or_poison([&] { store_header(opened_); });
+    or_poison(opened_, [&] { store_header(opened_); });
     counted_ = 0;
     contents_.set_inserted(opened_.header.inserted);
   }
@@ -147,7 +138,7 @@ class SharedWriter final : public Session {
         std::max(opened_.header.inserted + counted_, contents_.estimated_count());
     opened_.header.total = total_of(sums);
     opened_.header.state = State::clean;
-    or_poison([&] {
+    or_poison(opened_, [&] {
       opened_.file.sync();
       store_header(opened_);
     });

@@ -99,8 +99,10 @@ TEST(Places, MergesNoFilterThatItHasNotCompared) {
   });
   while (!std::filesystem::is_symlink(std::filesystem::symlink_status(moving))) {
   }
+  // A mover that the machine lets wait leaves the link where it is, at the other one for as long as
+  // it likes: so one merge at least is waited for.
   int merged = 0;
-  for (int i = 0; i < kMerges; ++i) try {
+  for (int i = 0; i < kMerges || merged == 0; ++i) try {
       // If it is merged, its bits are those of the seed of the first, and the key has no others.
       (void)AnyFilter::merge(std::vector{first, moving}, out, true);
       ++merged;
@@ -110,7 +112,6 @@ TEST(Places, MergesNoFilterThatItHasNotCompared) {
     }
   done = true;
   mover.join();
-  EXPECT_GT(merged, 0);
 }
 
 }  // namespace

@@ -4,14 +4,19 @@
 #include <bloomery/redis_filter.hpp>
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "redis/certificates.hpp"
+#include "redis/listener.hpp"
 #include "redis/nodes.hpp"
 #include "redis/server.hpp"
 
@@ -19,6 +24,50 @@ namespace bloomery::test {
 namespace {
 
 using std::chrono_literals::operator""ms;
+
+// Passes the bytes of one connection on to a server, and back: those at once, these one by one as soon as it drips.
+class Relay {
+ public:
+  explicit Relay(std::uint16_t port) : port_(port), thread_([this] { serve(); }) {}
+
+  [[nodiscard]] std::uint16_t port() const { return listener_.port(); }
+  void drip() { drips_ = true; }
+
+ private:
+  // Until the client has gone.
+  void serve() const {
+    const int client = accept(listener_.fd(), nullptr, nullptr);
+    const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_port = htons(port_);
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (connect(server, reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) std::abort();
+    std::array<pollfd, 2> ends = {{{client, POLLIN, 0}, {server, POLLIN, 0}}};
+    std::array<char, 4'096> bytes;
+    for (bool there = true; there;) {
+      poll(ends.data(), ends.size(), -1);
+      if (ends[0].revents != 0) {
+        const ssize_t size = read(client, bytes.data(), bytes.size());
+        there = size > 0 &&
+                send(server, bytes.data(), static_cast<std::size_t>(size), MSG_NOSIGNAL) > 0;
+      }
+      if (there && ends[1].revents != 0) {
+        if (drips_) std::this_thread::sleep_for(20ms);
+        const ssize_t size = read(server, bytes.data(), drips_ ? 1 : bytes.size());
+        there = size > 0 &&
+                send(client, bytes.data(), static_cast<std::size_t>(size), MSG_NOSIGNAL) > 0;
+      }
+    }
+    close(client);
+    close(server);
+  }
+
+  std::uint16_t port_;
+  std::atomic<bool> drips_ = false;
+  Listener listener_;
+  std::jthread thread_;
+};
 
 class TlsServer : public testing::Test {
  protected:
@@ -154,6 +203,22 @@ TEST_F(TlsServer, MayHaveAnyNameOfItsDomain) {
   ask("one.example.test");
   for (const char* other : {"example.test", "a.b.example.test", "localhost"})
     error_of([&] { ask(other); }, ErrorCode::denied);
+}
+
+// A byte every 20 ms, over which the layer of TLS waits for the end of a record: never silent for 400 ms.
+TEST_F(TlsServer, ADripEnds) {
+  Relay relay(address(trusted_).port);
+  detail::Connection connection(
+      {.host = "localhost", .port = relay.port(), .timeout = 400ms, .tls = trusted_});
+  connection.ask({"SET", "k", std::string(1'000, 'x')});
+  relay.drip();
+  EXPECT_NE(error_of(
+                [&] {
+                  connection.ask({"GET", "k"});
+                },
+                ErrorCode::unavailable)
+                .find("the answer comes too slowly"),
+            std::string::npos);
 }
 
 TEST_F(TlsServer, IsNamedByAnAddress) {

@@ -14,6 +14,7 @@
 #include "format/header_bytes.hpp"
 #include "store/disk/holes.hpp"
 #include "store/disk/new_file.hpp"
+#include "store/disk/opened.hpp"
 #include "store/disk/rights.hpp"
 
 namespace bloomery::detail {
@@ -82,16 +83,17 @@ ModuleChunk DumpReader::next() {
   return chunk;
 }
 
-WholeFile::WholeFile(const std::string& path, const std::string& source) : path_(path) {
+WholeFile::WholeFile(const std::string& path, const std::string& source)
+    : path_(resolved_or_new(real_os(), path)) {
   Os& os = real_os();
   const std::vector<Os::Stat> inputs = rights_of(os, {&source, 1});
-  const std::vector<Os::Stat> replaced = rights_of(os, {&path, 1});
+  const std::vector<Os::Stat> replaced = rights_of(os, {&path_, 1});
   const bool is_free = inputs.empty() && replaced.empty();
   const Os::Open how = is_free ? Os::Open::create : Os::Open::create_private;
   constexpr int kTries = 100;
   for (int i = 1; !file_.is_open(); ++i) {
     const Os::Id id = random_id(os, path);
-    std::string name = path + ".";
+    std::string name = path_ + ".";
     for (std::size_t at = 0; at < 6; ++at)
       name += static_cast<char>('a' + std::to_integer<int>(id[at]) % 26);
     const int fd = uninterrupted([&] { return os.open(name.c_str(), how); });

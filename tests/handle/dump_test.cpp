@@ -124,6 +124,18 @@ TEST(Dump, OfAnythingElseIsVerified) {
                [&] { (void)AnyFilter::open(dump); });
 }
 
+// As every filter file does: a link stays, and its target has the new bytes.
+TEST(Dump, ReplacesTheTargetOfALink) {
+  const Scratch scratch;
+  const std::string link = scratch / "link", target = scratch / "there/target";
+  std::filesystem::create_directory(scratch / "there");
+  dump_plain(target, Layout::blocked, Hasher());
+  std::filesystem::create_symlink("there/target", link);
+  dump_plain(link, Layout::standard, Hasher());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(AnyFilter::open(target).stats().plan->layout, Layout::standard);
+}
+
 TEST(Dump, OfZerosTakesNoDisk) {
   constexpr std::uint64_t kBytes = std::uint64_t{64} << 20;
   const Plan plan{Layout::blocked, kBytes * 8, 6, kBytes, 0.01};

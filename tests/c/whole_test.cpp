@@ -229,6 +229,28 @@ TEST(CWhole, LoadsManyKeys) {
             static_cast<std::int64_t>(keys.size()));
 }
 
+// So large a call is a load of its own, which has ended when the call returns: its keys are in the file, and another
+// load can begin.
+TEST(CWhole, LoadsOneLargeCall) {
+  Scratch scratch;
+  std::vector<std::uint64_t> keys(200'000);
+  std::iota(keys.begin(), keys.end(), 0);
+  for (const std::uint32_t kind : {BLOOMERY_PLAIN, BLOOMERY_COUNTING}) {
+    const std::string path = scratch / std::to_string(kind);
+    const bloomery_spec spec = spec_of(kind, 1000, 0.01);
+    const Handle file(bloomery_create(path.c_str(), &spec, nullptr, nullptr));
+    EXPECT_GT(bloomery_insert_fixed(file.get(), keys.data(), sizeof keys[0], keys.size(), nullptr,
+                                    nullptr),
+              0);
+    EXPECT_EQ(bloomery_acknowledged(file.get()), keys.size());
+    const Handle reader(bloomery_open(path.c_str(), BLOOMERY_READ, nullptr, nullptr));
+    EXPECT_EQ(bloomery_contains_fixed(reader.get(), keys.data(), sizeof keys[0], keys.size(),
+                                      nullptr, nullptr),
+              static_cast<std::int64_t>(keys.size()));
+    EXPECT_EQ(bloomery_begin_load(file.get(), nullptr), 1);
+  }
+}
+
 TEST(CWhole, RepeatsABatch) {
   Scratch scratch;
   const std::string path = scratch / "f.bloom";

@@ -241,6 +241,39 @@ TEST(AnyFilter, MergesFiles) {
   EXPECT_FALSE(std::filesystem::exists(scratch / "new"));
 }
 
+// The file has the filter, is as private as the file that it was taken from, and replaces filters only.
+TEST_P(AnyKind, IsSavedAsAFile) {
+  const std::string copy = scratch_ / "copy", again = scratch_ / "again";
+  AnyFilter memory{plan(spec())};
+  memory.insert_many(texts("key", 100));
+  memory.save(copy);
+  EXPECT_EQ(AnyFilter::open(copy).may_contain_many(texts("key", 100)), 100U);
+  std::filesystem::permissions(copy, std::filesystem::perms::owner_read);
+  AnyFilter file = AnyFilter::open(copy);
+  file.save(again);
+  EXPECT_EQ(std::filesystem::status(again).permissions(), std::filesystem::perms::owner_read);
+  EXPECT_EQ(AnyFilter::open(again).encode(), file.encode());
+  memory.insert("new");
+  memory.save(again);
+  EXPECT_TRUE(AnyFilter::open(again).may_contain("new"));
+  const std::string text = scratch_ / "text";
+  std::ofstream(text) << "no filter\n";
+  expect_error(ErrorCode::not_a_filter, {text}, [&] { memory.save(text); });
+  expect_error(ErrorCode::invalid_argument, {"give a path"},
+               [&] { memory.save("redis://h?key=k"); });
+}
+
+TEST(AnyFilter, KeepsWhatAnotherHasToo) {
+  AnyFilter filter{plan(spec_of_kind(Kind::plain))}, other{plan(spec_of_kind(Kind::plain))};
+  filter.insert_many(std::vector<std::string>{"a", "b"});
+  other.insert_many(std::vector<std::string>{"b", "c"});
+  filter.intersect(other);
+  EXPECT_EQ(filter.may_contain_many(std::vector<std::string>{"a", "c"}), 0U);
+  EXPECT_TRUE(filter.may_contain("b"));
+  const AnyFilter counting{plan(spec_of_kind(Kind::counting))};
+  expect_error(ErrorCode::wrong_kind, {"intersected"}, [&] { filter.intersect(counting); });
+}
+
 TEST(AnyFilter, ConvertsAPlainFile) {
   const Scratch scratch;
   AnyFilter::create(scratch / "a", spec_of_kind(Kind::plain)).insert("a");

@@ -161,6 +161,22 @@ TEST(Dump, OfZerosTakesNoDisk) {
   EXPECT_FALSE(AnyFilter::open(filter).may_contain(key(1)));
 }
 
+// The iterators of a module rise; a sum does not protect from somebody who can write it.
+TEST(Dump, ChunksComeInOrder) {
+  const Scratch scratch;
+  const std::string path = scratch / "dump";
+  const std::string header = module_header(plan_of(Layout::blocked), Hasher(), kKeys);
+  for (const std::uint64_t second : {0, 5}) {
+    detail::DumpWriter writer(path, path);
+    writer.put({1, header});
+    writer.put({second + 1, std::string(second, 'x')});
+    writer.put({5, "abcd"});
+    writer.finish(true);
+    expect_error(ErrorCode::corrupt, {path, "that no module makes"},
+                 [&] { (void)AnyFilter::verify(path); });
+  }
+}
+
 TEST(Dump, IsNotBelieved) {
   const Scratch scratch;
   const std::string whole_path = scratch / "dump", path = scratch / "changed";

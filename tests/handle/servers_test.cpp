@@ -73,6 +73,22 @@ TEST_F(AnyOnServer, AStringIsAFile) {
   EXPECT_EQ(AnyFilter::open(string_at("all")).may_contain_many(keys()), kKeys);
 }
 
+TEST_F(AnyOnServer, MergesStringsInShards) {
+  const auto shards = [](const std::string& key) { return at("redis+cluster", key); };
+  AnyFilter::create(shards("a&shards=2"), spec_).insert_many(keys());
+  AnyFilter::create(shards("b&shards=2"), spec_).insert("x");
+  const Keys sources = {shards("a"), shards("b")};
+  AnyFilter::merge(sources, shards("all&shards=2"));
+  AnyFilter all = AnyFilter::open(shards("all"));
+  EXPECT_TRUE(all.may_contain("x"));
+  EXPECT_EQ(all.may_contain_many(keys()), kKeys);
+
+  AnyFilter::create(shards("b&shards=2"), spec_, {.seed = Seed{.low = 7}, .replace = true});
+  expect_error(ErrorCode::mismatch, {"seed"},
+               [&] { AnyFilter::merge(sources, shards("none&shards=2")); });
+  expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(shards("none")); });
+}
+
 TEST_F(AnyOnServer, RebuildsAString) {
   AnyFilter::create(string_at("k"), spec_).insert("old");
   AnyFilter rebuilt = AnyFilter::rebuild(string_at("k"), plan(spec_));
@@ -101,6 +117,9 @@ TEST_F(AnyOnServer, RotatesTwoGenerations) {
   AnyFilter::rotate(string_at("k"));
   EXPECT_FALSE(AnyFilter::open(string_at("k")).may_contain("a"));
   EXPECT_FALSE(AnyFilter::open(string_at("k")).plan());
+  EXPECT_NE(same.verify().detail.find("both generations"), std::string::npos);
+  server().ask({"APPEND", "{k}:older", "x"});
+  expect_error(ErrorCode::corrupt, {"k"}, [&] { (void)same.verify(); });
   expect_error(ErrorCode::invalid_argument, {}, [&] {
     (void)AnyFilter::create(string_at("b"), {.capacity = 5}, {.rotating = true});
   });
@@ -182,6 +201,8 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
   AnyFilter::create(module("p"), spec).insert_many(keys());
   AnyFilter::convert(module("p"), scratch_ / "p.bloom");
   EXPECT_EQ(AnyFilter::open(scratch_ / "p.bloom").may_contain_many(keys()), kKeys);
+  AnyFilter::convert(scratch_ / "p.bloom", module("q"));
+  EXPECT_EQ(AnyFilter::open(module("q")).may_contain_many(keys()), kKeys);
   AnyFilter::convert(module("s"), scratch_ / "dump");
   AnyFilter::convert(scratch_ / "dump", module("copy"));
   EXPECT_EQ(AnyFilter::open(module("copy")).may_contain_many(keys()), kKeys);

@@ -213,6 +213,15 @@ TEST(FrozenFilter, CountsKeysOnce) {
     EXPECT_EQ(of_often.keys(), size);
     EXPECT_EQ(digest(of_often), digest(built(once, 0.01)));
   }
+  if (!test::nightly()) return;
+  // Only the number of partitions differs between the plans of both numbers of keys.
+  const auto once = integers_from(0, 10'000'000);
+  often = once;
+  often.insert(often.end(), once.begin(), once.begin() + 200'000);
+  ASSERT_NE(frozen_plan(often.size(), 1.0 / 128).partitions,
+            frozen_plan(once.size(), 1.0 / 128).partitions);
+  ASSERT_EQ(frozen_plan(often.size(), 1.0 / 128).narrow_partitions, 0U);
+  EXPECT_EQ(digest(built(often, 1.0 / 128)), digest(built(once, 1.0 / 128)));
 }
 
 // The bytes of a set are the same on every machine.
@@ -249,15 +258,39 @@ TEST(FrozenFilter, IsOverBytesWhatItWas) {
   for (const std::size_t size : {0UL, 1UL, 1'000UL, 1'000'000UL}) {
     const auto keys = integers_from(0, size);
     const FrozenFilter filter = built(keys, 0.01, 2);
-    const auto bytes = bytes_of(filter);
+    auto bytes = bytes_of(filter);
     ASSERT_EQ(bytes.size(), filter.plan().bytes());
-    const FrozenFilter again =
-        FrozenFilter::over(filter.plan(), filter.keys(), filter.hasher(), bytes);
+    FrozenFilter again = FrozenFilter::over(filter.plan(), filter.keys(), filter.hasher(), bytes);
     expect_all_found(again, keys);
     EXPECT_EQ(digest(again), digest(filter));
     const auto absent = integers_from(1U << 30, 10'000);
     EXPECT_EQ(again.may_contain_many(absent), filter.may_contain_many(absent));
+
+    const auto elsewhere = bytes;
+    again.moved_to(elsewhere);
+    std::ranges::fill(bytes, std::byte{});
+    expect_all_found(again, keys);
+    EXPECT_EQ(digest(again), digest(filter));
   }
+}
+
+// Crafted hashes leave the partitions before theirs empty.
+TEST(FrozenFilter, HasPartitionsWithoutKeys) {
+  std::mt19937_64 random(3);
+  std::vector<Hash128> hashes;
+  for (int i = 0; i < 300'000; ++i)
+    hashes.push_back({.high = ~std::uint64_t{0} - (random() >> 40), .low = random()});
+  FrozenBuilder builder(0.01);
+  builder.insert_hashes(hashes);
+  const FrozenFilter filter = builder.build();
+  ASSERT_GT(filter.plan().partitions, 2U);
+  EXPECT_EQ(filter.may_contain_hashes(hashes), hashes.size());
+  EXPECT_FALSE(filter.may_contain_hash({.high = 0, .low = 0}));
+  const auto bytes = bytes_of(filter);
+  const FrozenFilter again =
+      FrozenFilter::over(filter.plan(), filter.keys(), filter.hasher(), bytes);
+  EXPECT_EQ(again.may_contain_hashes(hashes), hashes.size());
+  EXPECT_EQ(digest(again), digest(filter));
 }
 
 // Whatever the table says, look-ups stay within the bytes (a sanitizer would see) or it is refused.

@@ -34,6 +34,16 @@ TEST_F(ModuleCopies, HaveTheKeysAndTheMarkersOfAll) {
   for (const std::string& key : both.keys())
     EXPECT_EQ(module_server().ask({"PTTL", key})->integer, -1) << "it would expire";
   error_of([] { store("both", {"b"}); }, ErrorCode::exists);
+  // The number of shards is the sources', and may be named.
+  auto source = open("a");
+  ModuleFilter* const one[] = {&source};
+  ModuleFilter::store({module_server().address(), "named", 3}, one);
+  EXPECT_EQ(open("named").may_contain_many(old_.views), old_.views.size());
+  error_of(
+      [&] {
+        ModuleFilter::store({module_server().address(), "x", 2}, one);
+      },
+      ErrorCode::mismatch);
   auto other = ModuleFilter::create({module_server().address(), "other", 4},
                                     {.capacity = 3'000, .fpr = 0.001});
   error_of([] { store("x", {"a", "other"}); }, ErrorCode::mismatch);

@@ -152,6 +152,22 @@ TEST(PhpBucket, IsCheckedForWhatCanBeChecked) {
       ErrorCode::too_large);
 }
 
+// The last bit of 1,001 is in a byte of its own.
+TEST(PhpBucket, IsStoredWhole) {
+  const Server server;
+  const auto scheme = PhpScheme::crc32_mt(1'001, 100);
+  server.ask({"SETBIT", "bucket", "1000", "1"});
+  auto bucket = RedisPhpFilter::open({server.address(), "bucket"}, scheme);
+  bucket.insert_many(std::vector<std::string_view>{"a", "b"});
+  RedisPhpFilter::store({server.address(), "copy"}, bucket.load());
+  EXPECT_EQ(server.get("copy"), server.get("bucket"));
+  error_of(
+      [&] {
+        RedisPhpFilter::store({server.address(), "copy"}, bucket.load());
+      },
+      ErrorCode::exists);
+}
+
 TEST(PhpBucket, IsRotatedByARename) {
   const Server server;
   EXPECT_FALSE(RedisPhpFilter::rotate({server.address(), "rptc"}));

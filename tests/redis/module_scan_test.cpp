@@ -1,0 +1,74 @@
+// A scan finds each filter once, in as many rounds as the server needs, and leaves out keys that are gone by then.
+#include "redis/module/module_scan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "redis/scripted.hpp"
+#include "redis/server.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::Scripted;
+
+std::string array(const std::vector<std::string>& elements) {
+  std::string reply = "*" + std::to_string(elements.size()) + "\r\n";
+  for (const std::string& element : elements) reply += element;
+  return reply;
+}
+
+std::string text(const std::string& bytes) {
+  return "$" + std::to_string(bytes.size()) + "\r\n" + bytes + "\r\n";
+}
+
+// The keys that one round of a scan returns, and the cursor of the next round.
+std::string round_of(const std::string& cursor, const std::vector<std::string>& keys) {
+  std::vector<std::string> names;
+  for (const std::string& key : keys) names.push_back(text(key));
+  return array({text(cursor), array(names)});
+}
+
+std::vector<std::string> scanned(const Scripted& server) {
+  std::vector<std::string> found;
+  detail::scan_module_filters(
+      {{.port = server.port()}, "*"},
+      [&](const detail::ScannedFilter& filter) { found.push_back(filter.key); });
+  return found;
+}
+
+TEST(ModuleScan, FindsEachFilterOnceInAllRounds) {
+  const test::Server real;
+  Scripted server(real.path());
+  server.say([](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "SCAN" && words.back() != "MBbloom--") return round_of("0", {});
+    if (words[0] == "SCAN" && words[1] == "0") return round_of("7", {"a", "gone"});
+    if (words[0] == "SCAN" && words[1] == "7") return round_of("3", {});
+    if (words[0] == "SCAN") return round_of("0", {"b", "a", "list", "late"});
+    const std::string& key = words[1];
+    if (key == "gone") return "-ERR not found\r\n";
+    if (key == "list") return "-WRONGTYPE Operation against a key of another type\r\n";
+    if (key == "late" && words.size() == 3) return "-ERR not found\r\n";  // deleted in between
+    if (words[0] == "BF.DEBUG") return "-ERR unknown command\r\n";
+    if (words.size() == 3) return "-Invalid information value\r\n";
+    return "*4\r\n+Capacity\r\n:100\r\n+Expansion rate\r\n:2\r\n";
+  });
+  EXPECT_EQ(scanned(server), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(ModuleScan, OfAServerThatMakesNoSenseIsAnError) {
+  const test::Server real;
+  Scripted server(real.path());
+  for (const std::string& reply :
+       {std::string("+OK\r\n"), array({text("0")}), array({text("0"), text("a")})}) {
+    server.say([&](const Scripted::Words&) -> std::optional<std::string> { return reply; });
+    error_of([&] { (void)scanned(server); }, ErrorCode::io);
+  }
+}
+
+}  // namespace
+}  // namespace bloomery

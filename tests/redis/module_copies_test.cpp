@@ -216,6 +216,19 @@ TEST_F(ModuleCopies, TakeNoPlaceOfAnotherRecord) {
     }
 }
 
+// Only a full shard gets its markers in another way.
+TEST_F(ModuleCopies, SayWhyAMarkerIsRefused) {
+  Scripted node(module_server().path());
+  node.say([](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] != "BF.INSERT") return std::nullopt;
+    return "*1\r\n-OOM command not allowed when used memory > 'maxmemory'.\r\n";
+  });
+  const std::string text =
+      error_of([&] { store("c", {"a"}, false, {.port = node.port()}); }, ErrorCode::no_space);
+  EXPECT_NE(text.find("maxmemory"), std::string::npos) << text;
+  EXPECT_EQ(keys_there(), 8) << "something was left behind";
+}
+
 TEST_F(ModuleCopies, AreNotMergedByAModuleThatCannot) {
   for (const char* text : {"Unknown Redis command called from script", "Unknown command called"}) {
     Scripted node(module_server().path());

@@ -290,7 +290,8 @@ class AnyFilter {
 
   // Adds every key of `other`: plain to plain, counting to counting, in memory or in files. In a file the change is
   // durable.
-  // Error{mismatch}: they were made from different plans or hashers; {wrong_kind}.
+  // Error{mismatch}: they were made from different plans or hashers; {wrong_kind}; {corrupt}: the bits of the other
+  // one's file are damaged.
   void merge(const AnyFilter& other);
   // Keeps the keys that are in both (FilterView::intersect). This filter is plain and in memory, `other` in memory
   // or in a file. Errors as merge.
@@ -298,7 +299,7 @@ class AnyFilter {
   // Forgets every key of a filter in memory. Error{wrong_kind}: the filter is in another place, where create() can
   // replace it.
   void clear();
-  // A copy in memory of a filter in memory or in a file.
+  // A copy in memory of a filter in memory or in a file. Errors as FilterFile::encode.
   [[nodiscard]] AnyFilter copy();
   // For a reader of a file: opens the file that is at the path now. True: the filter may have changed.
   // Error{wrong_kind}: this filter is always up to date; {read_only} after close().
@@ -310,7 +311,7 @@ class AnyFilter {
   // twice does nothing.
   void close();
   // Returns a filter of any kind, in memory or in a file, as bytes (encode.hpp). From memory they include the
-  // count of inserts.
+  // count of inserts. Errors as FilterFile::encode.
   [[nodiscard]] std::vector<std::byte> encode();
   [[nodiscard]] std::uint64_t encoded_size();  // the number of those bytes
   // Writes encode() as a filter file, which appears whole or not at all, and is on the device when save() returns.

@@ -90,6 +90,8 @@ class Contents {
   // every look-up answers true. Returns the contents that replace this one (a list with a delta), or null: then this
   // one stays and takes no more keys. Error{no_memory | too_large}.
   [[nodiscard]] virtual std::unique_ptr<Contents> complete() { return nullptr; }
+  // Whether it has keys that only complete() puts into the filter.
+  [[nodiscard]] virtual bool is_collecting() const noexcept { return false; }
   // These two are called before the first key: the built filter gets the delta of that plan; and, with a spool, at
   // most so many keys are in memory before the build.
   virtual void build_as(const FrozenPlan& /*plan*/) {}
@@ -334,6 +336,7 @@ class FrozenContents final : public Contents {
     return builder_ ? true : filter_.may_contain_hash(hash);
   }
   [[nodiscard]] std::unique_ptr<Contents> complete() override;
+  [[nodiscard]] bool is_collecting() const noexcept override { return builder_.has_value(); }
   void build_as(const FrozenPlan& plan) override { whole_ = plan; }
   void use_threads(unsigned threads) noexcept override { threads_ = threads; }
   void spool_to(std::unique_ptr<KeySpool> spool, std::uint64_t most_in_memory) override;

@@ -96,6 +96,7 @@ NextChunk chunks_of(const std::shared_ptr<PlainSource>& source, const PlainParam
 
 // A frozen filter as a dump: its table and its cells.
 NextChunk chunks_of(const std::shared_ptr<FilterFile>& file) {
+  Files::require_undamaged(*file);
   if (file->delta() != nullptr && file->inserted() != file->frozen().keys())
     throw Error(
         ErrorCode::wrong_kind,

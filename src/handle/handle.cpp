@@ -208,6 +208,7 @@ void AnyFilter::save(const std::string& path) {
 }
 
 void AnyFilter::merge(const AnyFilter& other) {
+  if (other.file() != nullptr) Files::require_undamaged(*other.file());
   if (const FilterView* bits = other.impl().plain()) return impl().merge(*bits);
   if (const CountingView* counters = other.impl().counting()) return impl().merge(*counters);
   throw Error(ErrorCode::wrong_kind,
@@ -216,6 +217,7 @@ void AnyFilter::merge(const AnyFilter& other) {
                   "insert the keys themselves");
 }
 void AnyFilter::intersect(const AnyFilter& other) {
+  if (other.file() != nullptr) Files::require_undamaged(*other.file());
   if (const FilterView* bits = other.impl().plain()) return impl().intersect(*bits);
   throw Error(ErrorCode::wrong_kind,
               other.name() + ": only plain filters in memory or in files are intersected");

@@ -79,6 +79,7 @@ FilterStats merge_files(std::span<const std::string> paths, const std::string& o
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const FilterFile source = FilterFile::open(paths[i]);
     require_alike(paths, i, first, source);  // another filter may have come to the path
+    Files::require_undamaged(source);
     const auto bytes = counting ? source.counting().bytes() : source.view().bytes();
     for (const auto [from, to] : Files::data(source))
       for (std::uint64_t at = from; at < to; at += kChunkBytes) {

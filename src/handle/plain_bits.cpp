@@ -31,6 +31,7 @@ class FileSource final : public PlainSource {
                   "ones to a module; use cp for the file, or bloomery rebuild to make a "
                   "filter from its keys",
                   name, to_string(file_.kind())));
+    Files::require_undamaged(file_);
     data_ = Files::data(file_);
   }
   [[nodiscard]] PlainParameters parameters() const override {

@@ -175,6 +175,8 @@ std::vector<File::Range> Files::data(const FilterFile& file) { return file.sessi
 
 std::uint64_t Files::count_ones(const FilterFile& file) { return file.session_->count_ones(); }
 
+void Files::require_undamaged(const FilterFile& file) { file.session_->require_undamaged(); }
+
 bool Files::is_sparse(const FilterFile& file) {
   std::uint64_t bytes = 0;
   for (const auto [from, to] : data(file)) bytes += to - from;

@@ -53,6 +53,8 @@ class Files {
   [[nodiscard]] static std::vector<File::Range> data(const FilterFile& file);
   // The ones of a plain filter; holes are not read.
   [[nodiscard]] static std::uint64_t count_ones(const FilterFile& file);
+  // Error{corrupt}: as far as the file's sums tell, its bits are damaged. Called before they are copied.
+  static void require_undamaged(const FilterFile& file);
   // Whether most of its bits are holes.
   [[nodiscard]] static bool is_sparse(const FilterFile& file);
 

@@ -23,6 +23,12 @@ auto at_edge(const FilterFile& file, Work work) -> decltype(work()) {
   }
 }
 
+void require_built(const Contents& contents, const std::string& path) {
+  if (contents.is_collecting())
+    throw Error(ErrorCode::invalid_argument,
+                path + ": is being built from its keys; close() builds it, open it again then");
+}
+
 }  // namespace
 
 FilterFile::FilterFile(std::unique_ptr<Session> session) noexcept
@@ -144,8 +150,15 @@ const FrozenFilter& FilterFile::frozen() const { return as<FrozenFilter>("frozen
 const FilterView* FilterFile::delta() const noexcept { return session_->contents().delta(); }
 
 const FilterPlan& FilterFile::plan() const noexcept { return session_->opened().header.plan; }
-std::vector<std::byte> FilterFile::encode() const { return encode_contents(session_->contents()); }
+std::vector<std::byte> FilterFile::encode() const {
+  return at_edge(*this, [&] {
+    require_built(session_->contents(), path());
+    session_->require_undamaged();
+    return encode_contents(session_->contents());
+  });
+}
 std::uint64_t FilterFile::encoded_size() const {
+  require_built(session_->contents(), path());
   Header header;
   session_->contents().describe(header);
   return layout_of(header).clean_bytes;

@@ -135,6 +135,46 @@ TEST_P(AnyKind, VerifiesTheFile) {
   EXPECT_FALSE(AnyFilter::verify(path()).ok());
 }
 
+// A copy has checksums of its own, which would call what is damaged whole.
+TEST_P(AnyKind, OfADamagedFileIsNotCopied) {
+  const auto keys = texts("key", 5'000);
+  const std::string whole = scratch_ / "whole", out = scratch_ / "out";
+  for (const std::string& each : {path(), whole}) {
+    AnyFilter filter = AnyFilter::create(each, spec());
+    filter.insert_many(keys);
+    filter.close();
+  }
+  {
+    std::fstream bytes(path(), std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(8'200);
+    bytes.put('\x5a');
+  }
+  const auto refused = [&](const std::function<void()>& call) {
+    expect_error(ErrorCode::corrupt, {path(), "salvage"}, call);
+  };
+  AnyFilter damaged = AnyFilter::open(path());
+  refused([&] { (void)damaged.encode(); });
+  refused([&] { (void)damaged.copy(); });
+  refused([&] { damaged.save(out); });
+  if (GetParam() == Kind::plain || GetParam() == Kind::counting) {
+    AnyFilter memory{plan(spec())};
+    refused([&] { memory.merge(damaged); });
+    EXPECT_FALSE(memory.may_contain(keys[0]));
+    refused([&] { (void)AnyFilter::merge(std::vector{whole, path()}, out); });
+  }
+  if (GetParam() == Kind::plain) {
+    AnyFilter memory{plan(spec())};
+    memory.insert_many(keys);
+    refused([&] { memory.intersect(damaged); });
+    EXPECT_EQ(memory.may_contain_many(keys), keys.size());
+    refused([&] { AnyFilter::convert(path(), out); });
+    // A writer that adds to other chunks has not looked at this one.
+    refused([&] { (void)AnyFilter::open(path(), Access::write).encode(); });
+  }
+  EXPECT_FALSE(std::filesystem::exists(out));
+  EXPECT_EQ(AnyFilter::open(whole).encode(), AnyFilter::open(whole, Access::write).encode());
+}
+
 TEST(AnyFilter, TakesKeysAsTheFiltersDo) {
   AnyFilter any(plan({.capacity = 1'000, .fpr = 0.01}), Hasher(HashFamily::xxh3, {7, 0}));
   Filter filter(plan(1'000, 0.01), Hasher(HashFamily::xxh3, {7, 0}));

@@ -29,6 +29,13 @@ TEST(AnyFrozen, AnswersTheSameInMemoryInBytesAndInAFile) {
   EXPECT_TRUE(memory.may_contain(others[0]));
   memory.sync();
   file.insert_many(keys);
+  // Until it is built, the keys are nowhere else, and a copy would have none.
+  expect_error(ErrorCode::invalid_argument, {"close() builds it"}, [&] { (void)file.encode(); });
+  expect_error(ErrorCode::invalid_argument, {"close() builds it"},
+               [&] { (void)file.encoded_size(); });
+  expect_error(ErrorCode::invalid_argument, {"close() builds it"}, [&] { (void)file.copy(); });
+  expect_error(ErrorCode::invalid_argument, {"close() builds it"},
+               [&] { file.save(scratch / "g"); });
   file.close();
   AnyFilter reader = AnyFilter::open(scratch / "f");
   AnyFilter decoded = AnyFilter::decode(memory.encode()), copy = memory.copy();

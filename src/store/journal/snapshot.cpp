@@ -92,6 +92,11 @@ ChunkCheck check_chunks(const File& file, const Header& header) {
   return check;
 }
 
+Error damaged_error(const std::string& path) {
+  return {ErrorCode::corrupt,
+          path + ": the bits are damaged; verify says where, salvage saves the rest"};
+}
+
 Loaded load_snapshot(const Opened& opened) {
   const Holes holes(opened.file, opened.header);
   Payload payload(payload_bytes(opened.header));
@@ -100,10 +105,7 @@ Loaded load_snapshot(const Opened& opened) {
   else
     read_around(opened, holes, payload.bytes());
   Sums sums = holes.sums_of(payload.bytes());
-  if (total_of(sums) != opened.header.total)
-    throw Error(
-        ErrorCode::corrupt,
-        opened.file.path() + ": the bits are damaged; verify says where, salvage saves the rest");
+  if (total_of(sums) != opened.header.total) throw damaged_error(opened.file.path());
   return {make_contents(opened.header, std::move(payload)), std::move(sums)};
 }
 

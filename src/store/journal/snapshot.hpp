@@ -23,6 +23,8 @@ struct ChunkCheck {
 // For bits that no writer stores into. A chunk that the device refuses to read counts as damaged.
 [[nodiscard]] ChunkCheck check_chunks(const File& file, const Header& header);
 
+[[nodiscard]] Error damaged_error(const std::string& path);
+
 struct Loaded {
   std::unique_ptr<Contents> contents;
   Sums sums;

@@ -60,6 +60,15 @@ void BitsWriter::touch(std::uint64_t chunk) {
   --untouched_;
 }
 
+void BitsWriter::require_undamaged() {
+  for (std::uint64_t chunk = 0; chunk < layout_.chunks; ++chunk) {
+    const bool touched = chunk < touched_.size() && touched_[chunk] != 0;
+    if (touched || holes_.has(chunk)) continue;
+    if (chunk_sum(chunk, chunk_of(bits(), chunk)) != sums_[chunk])
+      throw damaged_error(opened_.file.path());
+  }
+}
+
 void BitsWriter::touch_all() {
   if (all_touched()) return;
   for (std::uint64_t chunk = 0; chunk < touched_.size(); ++chunk) touch(chunk);

@@ -12,6 +12,7 @@ class BitsWriter : public Writer {
  public:
   [[nodiscard]] Contents& contents() noexcept final { return *contents_; }
   [[nodiscard]] std::vector<File::Range> data() const final { return holes_.data(); }
+  void require_undamaged() final;
 
  protected:
   // The file must be locked and clean. Error{no_space}: the device has no room for the whole file.

@@ -61,6 +61,14 @@ class Reader final : public Session {
     const bool is_whole = after.size >= layout_of(now_.opened.header).clean_bytes;
     return is_whole && after.modified == before.modified ? found : Session::data();
   }
+  void require_undamaged() override {
+    const Opened& opened = now_.opened;
+    if (now_.replayed || opened.header.state != State::clean || !opened.file.is_open()) return;
+    if (check_chunks(opened.file, opened.header).damaged.empty()) return;
+    // If a writer has opened the file since, the sums are not those of the bits.
+    if (read_headers(opened.file).header.generation != opened.header.generation) return;
+    throw damaged_error(opened.file.path());
+  }
   void sync() override {}
   void close() override { now_.opened.file.close(); }
 

@@ -53,6 +53,10 @@ class Session {
   virtual void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes);
   // The bytes of the bits that may not be zeros, as ranges. By default all.
   [[nodiscard]] virtual std::vector<File::Range> data() const;
+  // Called before all bits are copied: the copy has sums of its own, which would vouch for damaged bits.
+  // Error{corrupt}. Reads all bits, but no holes. By default nothing: what a writer holds in memory was checked when it
+  // was loaded, and writers that share a file have no sums.
+  virtual void require_undamaged() {}
   // The ones of a plain filter. Only data() is read.
   [[nodiscard]] std::uint64_t count_ones();
 

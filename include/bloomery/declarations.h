@@ -191,7 +191,9 @@ bloomery_filter *bloomery_rebuild(const char *location, const bloomery_spec *spe
 /* Makes a filter in memory from the bytes of bloomery_encode or of a filter file. It checks all bytes before it
  * allocates memory. */
 bloomery_filter *bloomery_decode(const void *bytes, size_t size, bloomery_error *error);
-/* Makes a copy in memory of a filter in memory or in a file. */
+/* Makes a copy in memory of a filter in memory or in a file. BLOOMERY_CORRUPT: the bits in the file are damaged;
+ * BLOOMERY_INVALID_ARGUMENT: a frozen filter in a file is not built before bloomery_close. This is also true of
+ * bloomery_encode and bloomery_save. */
 bloomery_filter *bloomery_copy(bloomery_filter *filter, bloomery_error *error);
 
 /* Makes every change durable and releases the file or server; 0 or a negative number. Look-ups in memory and in files

@@ -205,11 +205,11 @@ TEST_F(TlsServer, MayHaveAnyNameOfItsDomain) {
     error_of([&] { ask(other); }, ErrorCode::denied);
 }
 
-// A byte every 20 ms, over which the layer of TLS waits for the end of a record: never silent for 400 ms.
+// A byte every 20 ms, over which the layer of TLS waits for the end of a record: never silent for a second.
 TEST_F(TlsServer, ADripEnds) {
   Relay relay(address(trusted_).port);
   detail::Connection connection(
-      {.host = "localhost", .port = relay.port(), .timeout = 400ms, .tls = trusted_});
+      {.host = "localhost", .port = relay.port(), .timeout = 1'000ms, .tls = trusted_});
   connection.ask({"SET", "k", std::string(1'000, 'x')});
   relay.drip();
   EXPECT_NE(error_of(

@@ -49,8 +49,9 @@ class Block {
 void find_ends(std::string_view text, char end, std::vector<std::size_t>& ends);
 
 // Moves the lines whose answer is `wanted` together at the front, in order, and returns
-// their bytes. Lines that stand side by side move as one.
-[[nodiscard]] std::size_t keep_lines(char* text, std::span<const std::size_t> ends,
+// their bytes. Lines that stand side by side move as one. The first of the lines begins at `begin`.
+[[nodiscard]] std::size_t keep_lines(char* text, std::size_t begin,
+                                     std::span<const std::size_t> ends,
                                      std::span<const bool> answers, bool wanted) noexcept;
 
 // Passes blocks in order from one thread to another; close() ends the queue after the blocks in it.

@@ -51,9 +51,9 @@ void find_ends(std::string_view text, char end, std::vector<std::size_t>& ends) 
   find_ends_plainly(text, at, end, ends);
 }
 
-std::size_t keep_lines(char* text, std::span<const std::size_t> ends, std::span<const bool> answers,
-                       bool wanted) noexcept {
-  std::size_t kept = 0, begin = 0;
+std::size_t keep_lines(char* text, std::size_t begin, std::span<const std::size_t> ends,
+                       std::span<const bool> answers, bool wanted) noexcept {
+  std::size_t kept = 0;
   for (std::size_t i = 0; i < ends.size();) {
     if (answers[i] != wanted) {
       begin = ends[i++];

@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kEnough = std::size_t{256} * 1024;
 constexpr int kMostlyLines = 4;  // times as long as the last acknowledgement took
 constexpr std::size_t kMostPending = std::size_t{16} << 20;  // bytes of keys
+constexpr std::uint64_t kLeastLookUp = 1024;
 }  // namespace
 
 std::uint64_t seconds_now() {
@@ -51,7 +52,7 @@ void ApplyLines::acknowledged_by(Work work) {
   }
 }
 
-void ApplyLines::decide_lines(const Lines& lines, std::span<bool> answers) {
+std::size_t ApplyLines::decide_lines(const Lines& lines, std::span<bool> answers) {
   std::fill(answers.begin(), answers.end(), false);  // no line is printed
   if (filter_.hasher() != nullptr) {
     pending_.insert(pending_.end(), lines.hashes.begin(), lines.hashes.end());
@@ -59,6 +60,7 @@ void ApplyLines::decide_lines(const Lines& lines, std::span<bool> answers) {
     acknowledged_by([&] { changed_ += apply(operation_, lines, {}); });
     applied_ = lines_ += answers.size();
   }
+  return lines.count;
 }
 
 void ApplyLines::after_block(const std::function<void()>&) {
@@ -95,36 +97,62 @@ void ApplyLines::acknowledge() {
 
 // ---- check ----------------------------------------------------------------------------------------
 
-void LookUpLines::decide_lines(const Lines& lines, std::span<bool> answers) {
+std::size_t LookUpLines::decide_lines(const Lines& lines, std::span<bool> answers) {
   keep_time();
   apply(Operation::contain, lines, answers);
+  return lines.count;
 }
 
 // ---- dedup ----------------------------------------------------------------------------------------
+
+namespace {
+
+// How many more keys the newest slice takes.
+std::uint64_t room_in_slice(AnyFilter& filter, std::uint64_t slice) {
+  if (const FilterFile* const file = filter.file()) {
+    const WindowState& state = file->window().state();
+    return slice - state.inserted_in_slices[state.newest];
+  }
+  return (slice - filter.stats().inserted.value_or(0) % slice) % slice;
+}
+
+}  // namespace
 
 DedupLines::DedupLines(AnyFilter& filter, bool sync_output)
     : FilterLines(filter), sync_output_(sync_output) {
   if (filter.hasher() == nullptr)
     own_hasher_ = Hasher(HashFamily::siphash, random_seed(HashFamily::siphash));
+  const FilterSpec spec = filter.spec();
+  if (filter.in_memory() || !spec.window || spec.window->unit != WindowUnit::insertions) return;
+  slice_ = (spec.window->length + *spec.slices - 1) / *spec.slices;
+  left_ = room_in_slice(filter, slice_) + 1;
 }
 
-void DedupLines::decide_lines(const Lines& lines, std::span<bool> answers) {
+std::size_t DedupLines::decide_lines(const Lines& lines, std::span<bool> answers) {
   keep_time();
   if (filter_.in_memory()) {
     apply(Operation::insert_absent, lines, answers);
-    return;
+    return lines.count;
   }
-  apply(Operation::contain, lines, answers);
-  for (std::size_t i = 0; i < lines.count; ++i) {
-    answers[i] = !answers[i] && batch_.insert(lines.hashes[i]);
-    if (!answers[i] || !own_hasher_) continue;
-    pending_ += lines.keys[i];
-    ends_.push_back(pending_.size());
+  for (std::size_t begin = 0, end = 0; begin < lines.count; begin = end) {
+    // What is looked up beyond the end of a batch is looked up again, so it must not be much more.
+    end = begin + std::min<std::uint64_t>(std::max(left_, kLeastLookUp), lines.count - begin);
+    apply(Operation::contain, lines.part(begin, end), answers.subspan(begin, end - begin));
+    for (std::size_t i = begin; i < end; ++i) {
+      answers[i] = !answers[i] && batch_.insert(lines.hashes[i]);
+      if (!answers[i]) continue;
+      if (own_hasher_) {
+        pending_ += lines.keys[i];
+        ends_.push_back(pending_.size());
+      }
+      if (--left_ == 0) return i + 1;
+    }
   }
+  return lines.count;
 }
 
 void DedupLines::after_block(const std::function<void()>& drain) {
-  if (batch_.due() || pending_.size() >= kMostPending) remember(drain);
+  if (left_ == 0 || batch_.due() || pending_.size() >= kMostPending) remember(drain);
 }
 
 void DedupLines::finish(const std::function<void()>& drain) {
@@ -148,6 +176,7 @@ void DedupLines::remember(const std::function<void()>& drain) {
   batch_.clear();
   pending_.clear();
   ends_.clear();
+  if (left_ == 0) left_ = slice_;
 }
 
 }  // namespace bloomery::cli

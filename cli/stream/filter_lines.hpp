@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,7 +51,7 @@ class ApplyLines : public FilterLines {
         done_(done),
         json_(json),
         loads_(filter.begin_load()) {}
-  void decide_lines(const Lines& lines, std::span<bool> answers) override;
+  std::size_t decide_lines(const Lines& lines, std::span<bool> answers) override;
   void after_block(const std::function<void()>& drain) override;
   void finish(const std::function<void()>& drain) override;
   [[nodiscard]] std::optional<std::uint64_t> acknowledged() const override {
@@ -83,13 +84,16 @@ class ApplyLines : public FilterLines {
 class LookUpLines : public FilterLines {
  public:
   using FilterLines::FilterLines;
-  void decide_lines(const Lines& lines, std::span<bool> answers) override;
+  std::size_t decide_lines(const Lines& lines, std::span<bool> answers) override;
 };
 
 // dedup: answers true for lines that are certainly new. In memory a line is in the filter once it was
 // decided. Elsewhere a line is new if neither the filter nor the batch has it, and the batch goes to the
 // filter after its lines were written, so that a crash repeats lines and loses none. Two runs over one
 // filter at the same time may both print a line.
+//
+// A filter that forgets by the number of insertions forgets a slice when it takes the first key of another one. So a
+// batch ends with that key, and each line gets the answer that a filter in memory would give.
 class DedupLines : public FilterLines {
  public:
   // `sync_output`: a line may be remembered only when the output is on the device.
@@ -97,7 +101,7 @@ class DedupLines : public FilterLines {
   [[nodiscard]] KeysWanted wanted() const override {
     return own_hasher_ ? KeysWanted{own_hasher_, true} : FilterLines::wanted();
   }
-  void decide_lines(const Lines& lines, std::span<bool> answers) override;
+  std::size_t decide_lines(const Lines& lines, std::span<bool> answers) override;
   void after_block(const std::function<void()>& drain) override;
   void finish(const std::function<void()>& drain) override;
 
@@ -109,6 +113,9 @@ class DedupLines : public FilterLines {
   // its seed is random, so that no user can choose lines that collide.
   std::optional<Hasher> own_hasher_;
   Batch batch_;
+  // With a window of insertions: the length of a slice, and how many more lines the batch may take.
+  std::uint64_t slice_ = 0;
+  std::uint64_t left_ = std::numeric_limits<std::uint64_t>::max();
   std::string pending_;  // in that case: the keys of the batch, one after the other
   std::vector<std::size_t> ends_;
 };

@@ -17,7 +17,7 @@ ScalablePlan rarely_growing_plan(std::uint64_t lines, const FilterSpec& spec) {
 GrowingLines::GrowingLines(AnyFilter& filter, const FilterSpec& spec)
     : FilterLines(filter), spec_(spec), spool_(std::make_unique<HashSpool>()) {}
 
-void GrowingLines::decide_lines(const Lines& lines, std::span<bool> answers) {
+std::size_t GrowingLines::decide_lines(const Lines& lines, std::span<bool> answers) {
   for (std::size_t done = 0; done < lines.count;) {
     const std::uint64_t room = spool_ ? *spec_.capacity - lines_ : lines.count;
     if (room == 0) {
@@ -34,6 +34,7 @@ void GrowingLines::decide_lines(const Lines& lines, std::span<bool> answers) {
     if (!kept) become_scalable();
     done += step;
   }
+  return lines.count;
 }
 
 void GrowingLines::grow() {

@@ -17,7 +17,7 @@ class GrowingLines : public FilterLines {
  public:
   // A plain filter for so many lines, and the request from which larger ones are planned.
   GrowingLines(AnyFilter& filter, const FilterSpec& spec);
-  void decide_lines(const Lines& lines, std::span<bool> answers) override;
+  std::size_t decide_lines(const Lines& lines, std::span<bool> answers) override;
 
  private:
   void grow();

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace bloomery::cli {
@@ -69,7 +70,6 @@ class Stream {
 
   StreamResult run() {
     const auto start = std::chrono::steady_clock::now();
-    const std::function<void()> drain = [this] { writer_.drain(); };
     while (!writer_.failed() && !enough_ && !failure_) {
       bool idle = false;
       if (FoundLines* const found = full_.next_for(kIdle, idle)) {
@@ -78,11 +78,11 @@ class Stream {
       } else if (!idle) {
         break;
       }
-      sink_.after_block(drain);
+      sink_.after_block(drain_);
     }
     result_.signal = interrupt_.signal();
-    drain();
-    sink_.finish(drain);
+    drain_();
+    sink_.finish(drain_);
     writer_.finish();
     progress_.clear();
     if (failure_) throw Error(*failure_);
@@ -97,7 +97,15 @@ class Stream {
     if (!found.keys.problem.empty()) stop_before_bad_line(found);
     const std::size_t count = found.ends.size();
     answers_now_ = answers_.of(count);
-    sink_.decide_lines({count, found.keys.hashes, found.keys.views}, answers_now_);
+    const Lines lines{count, found.keys.hashes, found.keys.views};
+    const auto decide_from = [&](std::size_t first) {
+      return sink_.decide_lines(lines.part(first, count), answers_now_.subspan(first));
+    };
+    std::size_t decided = decide_from(passed_on_ = 0);
+    while (decided < count) {
+      pass_on_first(found, decided);
+      decided += decide_from(decided);
+    }
 
     const auto wanted = static_cast<std::uint64_t>(
         std::count(answers_now_.begin(), answers_now_.end(), request_.wanted));
@@ -120,10 +128,26 @@ class Stream {
                           group_digits(result_.lines + found.ends.size() + 1), keys.problem));
   }
 
+  // Moves the lines up to the one before `end` that are printed, and were not passed on before, to the front of the
+  // block. Returns their bytes.
+  std::size_t keep(const FoundLines& found, std::size_t end) {
+    const std::size_t first = std::exchange(passed_on_, end), count = end - first;
+    if (!request_.print) return 0;
+    return keep_lines(found.block->data(), first == 0 ? 0 : found.ends[first - 1],
+                      std::span(found.ends).subspan(first, count),
+                      answers_now_.subspan(first, count), request_.wanted);
+  }
+
+  // The block is still needed for the lines that are not decided.
+  void pass_on_first(const FoundLines& found, std::size_t decided) {
+    const std::size_t bytes = keep(found, decided);
+    writer_.write_now({found.block->data(), bytes});
+    sink_.after_block(drain_);
+  }
+
   void pass_on(const FoundLines& found) {
     Block* const block = found.block;
-    block->size =
-        request_.print ? keep_lines(block->data(), found.ends, answers_now_, request_.wanted) : 0;
+    block->size = keep(found, found.ends.size());
     if (block->size > 0) {
       writer_.push(block);
     } else {
@@ -140,11 +164,13 @@ class Stream {
   FoundLinesQueue full_;
   Answers answers_;
   std::span<bool> answers_now_;
+  std::size_t passed_on_ = 0;  // lines of this block
   StreamResult result_;
   std::uint64_t input_bytes_ = 0;  // compressed where the inputs are
   bool enough_ = false;
   std::optional<Error> failure_;  // a line without a key
   Writer writer_;
+  const std::function<void()> drain_ = [this] { writer_.drain(); };
   Reader reader_;  // last: its thread uses the rest
 };
 

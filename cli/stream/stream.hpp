@@ -27,6 +27,12 @@ struct Lines {
   std::size_t count = 0;
   std::span<const Hash128> hashes;
   std::span<const std::string_view> keys;
+
+  // The lines from `begin` up to the one before `end`.
+  [[nodiscard]] Lines part(std::size_t begin, std::size_t end) const {
+    const auto of = [&](auto all) { return all.empty() ? all : all.subspan(begin, end - begin); };
+    return {end - begin, of(hashes), of(keys)};
+  }
 };
 
 // What a verb does with lines. All calls come from the thread that called run_stream.
@@ -39,8 +45,9 @@ class LineSink {
 
   // What the sink needs to know about each line. Called once, before the first line; any thread may then hash.
   [[nodiscard]] virtual KeysWanted wanted() const = 0;
-  // An answer for each of these lines.
-  virtual void decide_lines(const Lines& lines, std::span<bool> answers) = 0;
+  // An answer for each of these lines, or for the first of them: returns for how many. The others are given again
+  // after after_block().
+  virtual std::size_t decide_lines(const Lines& lines, std::span<bool> answers) = 0;
   // The lines decided so far are on their way to the output. `drain` waits until they are written
   // and throws if they cannot be. Called after each block, and once a second while none comes.
   virtual void after_block(const std::function<void()>& drain) { (void)drain; }

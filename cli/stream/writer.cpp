@@ -20,11 +20,20 @@ void Writer::push(Block* block) {
   queue_.push(block);
 }
 
-void Writer::drain() {
+void Writer::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return written_ == pushed_; });
   if (error_) std::rethrow_exception(error_);
+}
+
+void Writer::drain() {
+  wait();
   if (within_part_) end_part();
+}
+
+void Writer::write_now(std::string_view text) {
+  wait();
+  if (!text.empty()) write(text);
 }
 
 void Writer::finish() {

@@ -28,17 +28,20 @@ class Writer {
   // Waits until everything that was pushed is written; a reader can decompress all of it. Throws the error
   // that prevented that.
   void drain();
+  // Writes text that is in no block, after everything that was pushed. Throws as drain.
+  void write_now(std::string_view text);
   // Like drain, at the end: even an output without lines gets its compressed form.
   void finish();
   [[nodiscard]] bool failed() const noexcept { return failed_.load(); }
 
  private:
   void run();
+  void wait();
   void write(std::string_view text);
   void end_part();
 
   BlockQueue& free_;
-  // Used by the thread, and by drain while the thread has nothing to do.
+  // Used by the thread, and by drain and write_now while the thread has nothing to do.
   std::unique_ptr<Encoder> encoder_;
   std::string compressed_;
   bool within_part_ = false, any_part_ = false;

@@ -261,6 +261,8 @@ class AnyFilter {
   [[nodiscard]] bool in_memory() const noexcept;
   // The plan that the filter was created from; nullopt if the place does not report it.
   [[nodiscard]] std::optional<FilterPlan> plan() const;
+  // The request that it was created from, as far as the place reports it.
+  [[nodiscard]] FilterSpec spec() const;
   // Error{wrong_kind} unless the filter can remove keys.
   void require_removal() const;
   // Whether the filter forgets by the time of advance(). (A module's filter uses the server's clock.)

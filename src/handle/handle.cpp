@@ -170,6 +170,7 @@ const Hasher* AnyFilter::hasher() const noexcept { return impl_ ? impl_->hasher(
 const std::string& AnyFilter::name() const { return impl().name(); }
 bool AnyFilter::in_memory() const noexcept { return impl_ && impl_->in_memory(); }
 std::optional<FilterPlan> AnyFilter::plan() const { return impl().plan(); }
+FilterSpec AnyFilter::spec() const { return impl().spec(); }
 void AnyFilter::require_removal() const { impl().require_removal(); }
 bool AnyFilter::needs_time() const noexcept { return impl_ && impl_->needs_time(); }
 void AnyFilter::advance(std::uint64_t now) { impl().advance(now); }

@@ -6,6 +6,7 @@
 
 #include <ctime>
 #include <filesystem>
+#include <random>
 #include <regex>
 #include <string>
 
@@ -185,6 +186,41 @@ TEST_F(Kinds, DedupForgetsAcrossRuns) {
   EXPECT_EQ(run(command, numbers(0, 80)).out, numbers(60, 80));
   EXPECT_EQ(run({"dedup", "-q", "--filter", filter}, numbers(1000, 1200)).out, numbers(1000, 1200));
   EXPECT_EQ(run(command, numbers(0, 60)).out, numbers(0, 60));
+}
+
+// Lines that come again after any number of other lines, up to many windows.
+std::string lines_that_come_again(std::uint64_t lines) {
+  std::mt19937_64 random(lines);
+  std::string text;
+  for (std::uint64_t i = 0; i < lines; ++i)
+    text += std::to_string(i - random() % (std::uint64_t{1} << random() % 14)) + "\n";
+  return text;
+}
+
+// At 1e-12 no answer differs by chance.
+TEST_F(Kinds, DedupWithAFilterForgetsAsWithoutOne) {
+  struct Case {
+    std::uint64_t window, slices, lines;
+  };
+  for (const Case& one : {Case{1, 1, 500}, Case{2, 1, 500}, Case{7, 3, 2000}, Case{501, 8, 60'000},
+                          Case{5000, 4, 200'000}}) {
+    const std::string window = std::to_string(one.window), slices = std::to_string(one.slices);
+    const std::string text = lines_that_come_again(one.lines);
+    test::Arguments command{"dedup", "-q",    "--window", window,       "--slices",     slices,
+                            "-p",    "1e-12", "--filter", path(window), "--durability", "none"};
+    // The second run begins within a slice.
+    const std::size_t half = text.find('\n', text.size() / 2) + 1;
+    const std::string first = run(command, text.substr(0, half)).out;
+    EXPECT_EQ(first + run(command, text.substr(half)).out,
+              run({"dedup", "-q", "--window", window, "--slices", slices, "-p", "1e-12"}, text).out)
+        << window;
+  }
+  // Each batch is a compressed part.
+  const test::Arguments packed{"dedup", "-q",   "--window", "50",           "-p", "1e-12",
+                               "-Z",    "gzip", "--filter", path("packed"), "-o", path("out.gz")};
+  EXPECT_EQ(run(packed, numbers(0, 1000) + numbers(0, 1000)).code, 0);
+  EXPECT_EQ(run({"dedup", "-c", "-q", path("out.gz"), path("out.gz")}).out, "1000\n");
+  EXPECT_EQ(run({"dedup", "-c", "-q", "--window", "50", path("out.gz")}).out, "2000\n");
 }
 
 TEST_F(Kinds, DedupRemembersInAFilterThatGrows) {

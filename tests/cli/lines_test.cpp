@@ -45,7 +45,7 @@ TEST(Lines, KeptLinesStandTogether) {
       text += line;
       ends.push_back(text.size());
     }
-    const std::size_t bytes = keep_lines(text.data(), ends, {answers.get(), lines}, wanted);
+    const std::size_t bytes = keep_lines(text.data(), 0, ends, {answers.get(), lines}, wanted);
     ASSERT_EQ(text.substr(0, bytes), kept);
   }
 }

@@ -213,6 +213,15 @@ TEST_F(Places, ModuleFiltersHaveTheVerbs) {
 
   EXPECT_EQ(run({"create", module("w"), "--window", "7d", "-n", "1K", "-p", "1%"}).code, 0);
   EXPECT_EQ(run({"dedup", "-q", "-c", "--filter", module("w")}, "a\na\n").out, "1\n");
+  // A window of lines forgets within one block of lines, and within a slice that an earlier run began.
+  const test::Arguments lines{"dedup", "-q", "--window", "20",       "--slices",
+                              "4",     "-p", "1e-12",    "--filter", module("l")};
+  EXPECT_EQ(run(lines, numbers(0, 1003) + numbers(0, 1000)).out,
+            numbers(0, 1003) + numbers(0, 1000));
+  EXPECT_EQ(run(lines, numbers(974, 1000) + numbers(0, 30)).out,
+            run({"dedup", "-q", "--window", "20", "--slices", "4", "-p", "1e-12"},
+                numbers(0, 1003) + numbers(0, 1000) + numbers(974, 1000) + numbers(0, 30))
+                .out.substr(numbers(0, 1003).size() + numbers(0, 1000).size()));
 
   const Server bare;
   EXPECT_TRUE(is_error(run({"info", "redis+module+unix://" + bare.path() + "?key=k"}),

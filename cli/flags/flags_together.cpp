@@ -124,6 +124,9 @@ void resolve_kind(Options& options, const VerbInfo& verb) {
   require(options.spec.window.has_value(), "--window", Kind::window);
   require(options.spec.slices.has_value(), "--slices", Kind::window);
   require(options.spec.delta.has_value(), "--delta", Kind::frozen);
+  if (verb.verb == Verb::dedup && options.spec.kind == Kind::frozen)
+    refuse(
+        "dedup: --kind frozen goes with create and rebuild, which build the filter from all lines");
   if (verb.verb == Verb::dedup && options.spec.kind && !options.filter &&
       options.spec.kind != Kind::window)
     refuse(fmt::format("dedup: --kind {} goes with --filter: without a file {}",

@@ -310,6 +310,12 @@ TEST_F(Kinds, FlagsGoWithTheirKind) {
       run({"create", f, "--kind", "scalable", "--growth", "9999999", "-n", "1", "-p", "1%"}),
       {"--growth"}));
   EXPECT_TRUE(is_error(run({"dedup", "--kind", "counting", "-n", "1K"}, "a\n"), {"--filter"}));
+  // Until it is built, a frozen filter takes every line for a repeat.
+  for (const test::Arguments& filter : {test::Arguments{"--filter", f}, test::Arguments{}}) {
+    test::Arguments command{"dedup", "--kind", "frozen", "-n", "1K", "-p", "1%"};
+    command.insert(command.end(), filter.begin(), filter.end());
+    EXPECT_TRUE(is_error(run(command, "a\n"), {"--kind frozen goes with create and rebuild"}));
+  }
   EXPECT_FALSE(std::filesystem::exists(f));
 }
 

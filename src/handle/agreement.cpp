@@ -1,7 +1,9 @@
 // Compares a request with the filter that exists, field by field.
 #include "handle/places.hpp"
 
-#include <bloomery/plan.hpp>
+#include <bloomery/spec.hpp>
+
+#include <optional>
 
 #include "plan/refuse.hpp"
 
@@ -14,10 +16,16 @@ std::string value_text(double fpr) { return number(fpr); }
 std::string value_text(std::uint32_t count) { return grouped(count); }
 std::string value_text(std::uint64_t count) { return grouped(count); }
 
-}  // namespace
+// The plan that a new filter gets in this place; nullopt: the request has none, for example if it leaves too much open.
+std::optional<FilterPlan> plan_here(const AnyFilter::Impl& filter, const FilterSpec& spec) {
+  try {
+    return filter.plan_here(plan(spec));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
 
-void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
-                       const AnyOptions& options) {
+void require_same_numbers(const AnyFilter::Impl& filter, const FilterSpec& spec) {
   const auto refuse = [&](PlanField field, const std::string& what) {
     throw PlanError(ErrorCode::mismatch, field,
                     " " + what + "; leave it out, or name another filter", filter.name());
@@ -44,8 +52,10 @@ void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
     refuse(PlanField::window,
            fill_in("has a window of {} {}, and {} says another", there.window->length,
                    to_string(there.window->unit), "{window}"));
-  compare(PlanField::capacity, spec.capacity, there.capacity,
-          "was made for {} keys, and {} says {}", "{capacity}");
+  // A frozen filter has the capacity for the keys that it was built from.
+  if (there.kind != Kind::frozen)
+    compare(PlanField::capacity, spec.capacity, there.capacity,
+            "was made for {} keys, and {} says {}", "{capacity}");
   compare(PlanField::delta, spec.delta, there.delta, "has a delta for {} keys, and {} says {}",
           "{delta}");
   if (spec.delta && !there.delta)
@@ -54,6 +64,29 @@ void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
           "was made for a false-positive rate of {}, and {} says {}", "{fpr}");
   compare(PlanField::layout, spec.layout, there.layout, "has the layout {}, and {} says {}",
           "{layout}");
+  const std::optional<FilterPlan> plan = filter.plan();
+  if (!plan || (there.kind != Kind::plain && there.kind != Kind::counting)) return;
+  const PlanTotals made = totals(*plan);
+  compare(PlanField::hashes, spec.hashes, std::optional(made.hashes),
+          "has {} hashes per key, and {} says {}", "{hashes}");
+  if (!spec.bits) return;
+  // A plan rounds the bits.
+  FilterSpec with_bits = there;
+  with_bits.fpr.reset();
+  with_bits.bits = spec.bits;
+  const auto asked = plan_here(filter, with_bits);
+  if (!asked || totals(*asked).bytes != made.bytes)
+    refuse(PlanField::bits, fill_in("has {} bits, and {} says {}", grouped(8 * made.bytes),
+                                    "{bits}", grouped(*spec.bits)));
+}
+
+}  // namespace
+
+void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
+                       const AnyOptions& options) {
+  // The plan that a request gives may state another rate or capacity than the request.
+  const std::optional<FilterPlan> plan = filter.plan();
+  if (!plan || plan_here(filter, spec) != plan) require_same_numbers(filter, spec);
   const Hasher* const hasher = filter.hasher();
   if (hasher == nullptr) return;
   const auto refuse_hash = [&](const char* what) {

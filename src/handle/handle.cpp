@@ -14,9 +14,18 @@ using namespace detail;
 
 namespace {
 
-// Whether the request says how large a new filter is.
+// Whether the request says how large a new filter is. A frozen filter has the size of its keys.
 bool is_sized(const FilterSpec& spec) noexcept {
-  return spec.capacity || (spec.window && spec.window->unit == WindowUnit::insertions);
+  if (spec.kind == Kind::frozen) return spec.fpr.has_value();
+  return spec.capacity || spec.bits || (spec.window && spec.window->unit == WindowUnit::insertions);
+}
+
+[[noreturn]] void refuse_unsized(const std::string& location, const FilterSpec& spec) {
+  const bool frozen = spec.kind == Kind::frozen;
+  throw PlanError(ErrorCode::invalid_argument, frozen ? PlanField::fpr : PlanField::capacity,
+                  frozen ? " does not exist; {fpr} P would create it"
+                         : " does not exist; {capacity} N (and {fpr} P) would create it",
+                  AnyFilter::display_name(location));
 }
 
 }  // namespace
@@ -75,10 +84,7 @@ AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpe
       return there;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::missing) throw;
-      if (!is_sized(spec))
-        throw PlanError(ErrorCode::invalid_argument, PlanField::capacity,
-                        " does not exist; {capacity} N (and {fpr} P) would create it",
-                        display_name(location));
+      if (!is_sized(spec)) refuse_unsized(location, spec);
     }
     try {
       return create(location, new_spec.value_or(spec), creating);

@@ -44,6 +44,8 @@ class AnyFilter::Impl {
   // The request that the filter was created from, as far as it is known; `kind` is always right.
   [[nodiscard]] virtual FilterSpec spec() const = 0;
   [[nodiscard]] virtual std::optional<FilterPlan> plan() const { return std::nullopt; }
+  // What a filter of this plan has as its plan in this place: filters in shards are rounded up to whole shards.
+  [[nodiscard]] virtual FilterPlan plan_here(const FilterPlan& plan) const { return plan; }
   virtual void require_removal() const;
   [[nodiscard]] virtual bool needs_time() const noexcept { return false; }
   virtual void advance(std::uint64_t /*now*/) {}

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "handle/on_server.hpp"
+#include "redis/shards/shard_plan.hpp"
 
 namespace bloomery::detail {
 
@@ -36,6 +37,11 @@ class RedisStrings final : public InStrings<RedisFilter> {
   using InStrings::InStrings;
   [[nodiscard]] FilterSpec spec() const override { return spec_of(filter_.plan()); }
   [[nodiscard]] std::optional<FilterPlan> plan() const override { return filter_.plan(); }
+  [[nodiscard]] FilterPlan plan_here(const FilterPlan& plan) const override {
+    const Plan* const plain = std::get_if<Plan>(&plan);
+    if (plain == nullptr || !filter_.shards()) return plan;
+    return plan_for_shards(*plain, *filter_.shards());
+  }
   [[nodiscard]] FilterStats stats(Precision) override {
     FilterStats stats = stats_of(filter_.plan(), filter_.stats());
     if (filter_.shards()) stats.shards = {.count = *filter_.shards(), .nodes = filter_.nodes()};

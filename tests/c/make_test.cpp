@@ -309,6 +309,19 @@ TEST(CMake, OpensOrCreates) {
   expect_code(BLOOMERY_MISMATCH, path, [&](bloomery_error* error) {
     return bloomery_open_or_create(path.c_str(), &spec, nullptr, error);
   });
+  // Two of the four numbers, and a frozen filter, which needs only the rate of them.
+  bloomery_spec bits = spec_of(BLOOMERY_PLAIN, 0, 0), frozen = spec_of(BLOOMERY_FROZEN, 0, 0.01);
+  bits.bits = 8'192;
+  bits.hashes = 5;
+  frozen.delta = 5;
+  for (const bloomery_spec& each : {bits, frozen})
+    for (int call = 0; call < 2; ++call) {
+      const std::string other = scratch / ("kind" + std::to_string(each.kind));
+      bloomery_error error{};
+      const Handle file(bloomery_open_or_create(other.c_str(), &each, nullptr, &error));
+      ASSERT_NE(file, nullptr) << error.text;
+      EXPECT_EQ(bloomery_close(file.get(), &error), 0) << error.text;
+    }
   for (const std::uint32_t access : {0U, 3U})
     expect_code(BLOOMERY_INVALID_ARGUMENT, "BLOOMERY_READ", [&](bloomery_error* error) {
       return bloomery_open(path.c_str(), access, nullptr, error);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <bloomery/any_filter.hpp>
 
+#include <iterator>
 #include <string>
 
 #include "store/scratch.hpp"
@@ -43,6 +44,13 @@ TEST(Agreement, NamesTheFirstDifference) {
        "1,000 keys, and capacity says 1,001"},
       {"plain", {.fpr = 0.02}, {}, PlanField::fpr, "of 0.01, and false-positive rate says 0.02"},
       {"plain", {.layout = Layout::blocked}, {}, PlanField::layout, "layout blocked2, and layout"},
+      {"plain", {.hashes = 3}, {}, PlanField::hashes, "hashes per key, and hashes says 3"},
+      {"plain", {.bits = 5'120}, {}, PlanField::bits, "bits, and bits says 5,120"},
+      {"plain",
+       {.capacity = 1'000, .fpr = 0.01, .layout = Layout::blocked2},
+       {.seed = Seed{6, 0}},
+       PlanField::kind,
+       "another seed"},
       {"plain", {}, {.hash = HashFamily::siphash}, PlanField::kind, "another hash"},
       {"plain", {}, {.seed = Seed{6, 0}}, PlanField::kind, "another seed"},
       {"counting", {.kind = Kind::counting, .capacity = 1'000}},
@@ -52,6 +60,7 @@ TEST(Agreement, NamesTheFirstDifference) {
        {},
        PlanField::counter_bits,
        "counters of 4 bits, and bits of a counter says 8"},
+      {"counting", {.bits = 40'000'000}, {}, PlanField::bits, "bits, and bits says 40,000,000"},
       {"scalable", {.growth = 2}, {}, PlanField::growth, "grows by 4, and growth says 2"},
       {"scalable", {.growth = 4}},
       {"window", {.window = week}},
@@ -84,6 +93,47 @@ TEST(Agreement, NamesTheFirstDifference) {
   }
 }
 
+// Whatever the plan makes of a request, it agrees with itself; with a key in the filter, too.
+TEST(Agreement, ARequestAgreesWithTheFilterThatItHasMade) {
+  const Scratch scratch;
+  const Window week{WindowUnit::seconds, 7 * 86'400}, lines{WindowUnit::insertions, 1'001};
+  const FilterSpec all[] = {
+      {.capacity = 1'000, .fpr = 0.01},
+      {.capacity = 1'000, .fpr = 0.5},
+      {.capacity = 1'000, .fpr = 0.01, .bits = 100'000},
+      {.capacity = 1'000, .fpr = 0.01, .hashes = 3},
+      {.capacity = 1'000, .bits = 10'000},
+      {.capacity = 1'000, .hashes = 3},
+      {.fpr = 0.01, .bits = 8'192},
+      {.fpr = 0.01, .bits = 10'000, .layout = Layout::standard},
+      {.fpr = 1e-6, .bits = 10'000, .hashes = 20},
+      {.bits = 8'192, .hashes = 5},
+      {.bits = 100, .hashes = 5},
+      {.kind = Kind::counting, .capacity = 1'000, .fpr = 1e-6, .counter_bits = 8},
+      {.kind = Kind::counting, .fpr = 0.01, .bits = 50'000},
+      {.kind = Kind::counting, .bits = 50'000, .hashes = 5},
+      {.kind = Kind::scalable, .capacity = 1'000, .fpr = 0.3, .growth = 3},
+      {.kind = Kind::window, .capacity = 1'000, .fpr = 0.4, .window = week, .slices = 3},
+      {.kind = Kind::window, .fpr = 0.01, .window = lines},
+      {.kind = Kind::window, .capacity = 500, .fpr = 0.01, .window = lines},
+      {.kind = Kind::frozen, .fpr = 0.01, .delta = 5},
+      {.kind = Kind::frozen, .capacity = 10, .fpr = 0.01, .delta = 5},
+  };
+  for (std::size_t i = 0; i < std::size(all); ++i) {
+    const std::string path = scratch / std::to_string(i);
+    for (int call = 0; call < 3; ++call) try {
+        AnyFilter filter = AnyFilter::open_or_create(path, all[i]);
+        if (call == 0) {
+          filter.insert("a");
+          filter.insert("b");
+        }
+        filter.close();
+      } catch (const Error& error) {
+        ADD_FAILURE() << "request " << i << ", call " << call << ": " << error.what();
+      }
+  }
+}
+
 TEST(Agreement, LeavesTheNameOfTheFilterAsItIs) {
   const Scratch scratch;
   const std::string path = scratch / "z{fpr}{}";
@@ -100,6 +150,19 @@ TEST(Agreement, LeavesTheNameOfTheFilterAsItIs) {
       EXPECT_TRUE(std::string(error.what()).starts_with(path)) << error.what();
     }
     AnyFilter::create(path, {.capacity = 10, .fpr = 0.1}, {.replace = true});
+  }
+}
+
+TEST(Agreement, NamesWhatAFrozenFilterNeeds) {
+  const Scratch scratch;
+  try {
+    (void)AnyFilter::open_or_create(scratch / "f", {.kind = Kind::frozen});
+    FAIL();
+  } catch (const PlanError& error) {
+    EXPECT_EQ(error.field(), PlanField::fpr);
+    EXPECT_NE(std::string(error.what()).find("does not exist; false-positive rate P"),
+              std::string::npos)
+        << error.what();
   }
 }
 

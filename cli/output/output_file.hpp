@@ -23,7 +23,8 @@ class OutputFile {
              const std::function<mode_t(gid_t)>& others);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
-  ~OutputFile();  // without keep(): removes the temporary file of `whole`
+  // Without keep(): removes the temporary file of `whole`. Without begin(): removes the new file of `in_place`.
+  ~OutputFile();
 
   // Error if keep() would replace this file.
   void refuse_to_replace(const std::string& path) const;
@@ -39,6 +40,7 @@ class OutputFile {
  private:
   std::string path_;       // the file that keep() replaces; of a link, its target
   std::string temporary_;  // where the lines are until then
+  bool unbegun_ = false;   // this has made the file, and nothing is in it
   bool empties_ = false;
   std::optional<mode_t> narrowed_;  // what its mode becomes at begin()
 };

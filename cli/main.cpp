@@ -117,9 +117,10 @@ int die_of_broken_pipe() {
 int guarded(const std::vector<std::string>& arguments, bool output_closed) {
   hide_secrets_of(arguments);
   try {
-    if (output_closed)
+    const Options options = parse_options(arguments);
+    if (output_closed && !options.out)
       throw Error(ErrorCode::io, "the standard output is closed; give it a place, as in > FILE");
-    return run(parse_options(arguments));
+    return run(options);
   } catch (const BrokenPipe&) {
     return die_of_broken_pipe();
   } catch (const std::bad_alloc&) {
@@ -142,9 +143,12 @@ int main(int argc, char** argv) {
   for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
   explain_lost_files(kExitError);
   // The next file that is opened would get the number of a closed descriptor, and then what is
-  // meant for stderr. So each standard descriptor is opened, though not for reading.
+  // meant for the standard output or stderr. So each of the three is opened, the input not for reading, and the output
+  // not for writing.
   const bool output_closed = ::fcntl(STDOUT_FILENO, F_GETFD) < 0;
-  for (const int fd : {STDIN_FILENO, STDERR_FILENO})
-    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_WRONLY) < 0) return kExitError;
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0 &&
+        ::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY) < 0)
+      return kExitError;
   return guarded(std::vector<std::string>(argv + 1, argv + argc), output_closed);
 }

@@ -326,7 +326,9 @@ typedef struct bloomery_stats {
 /* Sets *stats, except for its size. If exact is true, it counts all bits and not a sample of at most 4 MiB. */
 int bloomery_get_stats(bloomery_filter *filter, bool exact, bloomery_stats *stats, bloomery_error *error);
 
-/* Returns the number of bytes that bloomery_encode writes, or a negative number. For filters in memory and in files. */
+/* Returns the number of bytes that bloomery_encode writes, or a negative number. For filters in memory and in files,
+ * but not for the bits of a PHP class, which have no header: BLOOMERY_WRONG_KIND, as from bloomery_encode, _save and
+ * _copy. Create those bits in a file. */
 int64_t bloomery_encoded_size(bloomery_filter *filter, bloomery_error *error);
 /* Writes the filter as bytes for bloomery_decode; they are also the bytes of a filter file. Returns their number, or
  * BLOOMERY_INVALID_ARGUMENT with its sign turned if they do not fit into `size`. */

@@ -84,6 +84,13 @@ class PhpBits : public AnyFilter::Impl {
     return stats_of(filter_.scheme(), counted);
   }
   [[nodiscard]] VerifyReport verify() override { return said(kPhpVerified); }
+  [[nodiscard]] std::vector<std::byte> encode() final {
+    refuse(ErrorCode::wrong_kind,
+           in_memory() ? "they have no header, so they are not encoded, copied or saved; create "
+                         "them in a file, with the same scheme, and insert the keys there"
+                       : "bits of a PHP class have no header, so they are not encoded, copied or "
+                         "saved; copy the file, or convert it with its scheme");
+  }
 
  protected:
   virtual std::size_t insert(AnyFilter::Keys keys, std::span<bool> fresh) {

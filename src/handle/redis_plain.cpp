@@ -3,6 +3,7 @@
 #include <bloomery/error.hpp>
 #include <bloomery/module_filter.hpp>
 #include <bloomery/redis_filter.hpp>
+#include <bloomery/rotating_redis_filter.hpp>
 
 #include <utility>
 #include <vector>
@@ -15,9 +16,30 @@ namespace bloomery::detail {
 
 namespace {
 
+bool rotates(const RedisUrl& url) {
+  try {
+    (void)RotatingRedisFilter::open(url);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+RedisFilter one_generation(const RedisUrl& url) {
+  try {
+    return RedisFilter::open(url);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::wrong_kind || !rotates(url)) throw;
+    throw Error(ErrorCode::wrong_kind,
+                url.text() +
+                    ": a filter that rotates is not converted or merged, because it has two "
+                    "generations; create another one that rotates, and add the keys to it");
+  }
+}
+
 class Source final : public PlainSource {
  public:
-  explicit Source(const RedisUrl& url) : filter_(RedisFilter::open(url)) {}
+  explicit Source(const RedisUrl& url) : filter_(one_generation(url)) {}
   [[nodiscard]] PlainParameters parameters() const override {
     return {filter_.plan(), filter_.hasher(),
             filter_.is_one_piece() ? 1 : filter_.shards().value_or(1)};

@@ -74,6 +74,11 @@ TEST_F(Errors, AClosedOutput) {
   EXPECT_TRUE(is_error(run({"dedup"}, "a\n", {.close_out = true}), {"standard output is closed"}));
   EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "-p", "1%"}, {}, {.close_out = true}),
                        {"standard output is closed"}));
+  const std::string out = path("out");
+  EXPECT_EQ(run({"dedup", "-q", "-o", out}, "a\na\n", {.close_out = true}).code, 0);
+  EXPECT_EQ(run({"dedup", "-q", out}).out, "a\n");
+  EXPECT_TRUE(is_error(run({"dedup", "-q", "-o", "/dev/stdout"}, "a\n", {.close_out = true}),
+                       {"cannot write to standard output"}));
 }
 
 TEST_F(Errors, AFullDevice) {

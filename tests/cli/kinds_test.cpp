@@ -337,6 +337,20 @@ TEST_F(Kinds, ARebuildKeepsTheBlocksOfCountersUnlessItIsSized) {
 
 // ---- frozen ---------------------------------------------------------------------------------
 
+// The fingerprints of 500 keys at 1 % have a rate of 0.78 %, so the delta may take some more than its share.
+TEST_F(Kinds, AFullDeltaIsToldOnceTheRateIsMissed) {
+  const std::string filter = path("list.bloom");
+  ASSERT_EQ(run({"create", "-q", "--kind", "frozen", "--delta", "5", "-p", "1%", filter,
+                 file("list", numbers(0, 500))})
+                .code,
+            0);
+  const Ran few = run({"add", filter}, numbers(500, 511));
+  EXPECT_LE(info(filter)["current_fpr"].get<double>(), 0.01);
+  EXPECT_EQ(few.err.find("warning"), std::string::npos) << few.err;
+  EXPECT_NE(run({"add", filter}, numbers(511, 600)).err.find("warning: the delta holds about"),
+            std::string::npos);
+}
+
 TEST_F(Kinds, AFullDeltaOfAKilledWriterIsTold) {
   const std::string filter = path("list.bloom"), killed = path("killed.bloom");
   ASSERT_EQ(run({"create", "-q", "--kind", "frozen", "--delta", "10", "-p", "0.001", filter,

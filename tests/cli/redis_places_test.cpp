@@ -67,7 +67,9 @@ TEST_F(Places, RotateSaysWhatItCannot) {
   EXPECT_TRUE(is_error(run({"create", "--rotating", path("f"), "-n", "1K", "-p", "1%"}),
                        {"two generations are for filters in Redis"}));
   EXPECT_EQ(run({"create", "--rotating", url("k"), "-n", "1K", "-p", "1%"}).code, 0);
-  EXPECT_TRUE(is_error(run({"merge", url("out"), url("k"), url("plain")}), {"rotates"}));
+  EXPECT_TRUE(
+      is_error(run({"merge", url("out"), url("k"), url("plain")}), {"rotates", "two generations"}));
+  EXPECT_TRUE(is_error(run({"convert", url("k"), path("f")}), {"rotates", "two generations"}));
 }
 
 // ---- PHP ----------------------------------------------------------------------------------------

@@ -9,6 +9,11 @@
 
 namespace bloomery::cli {
 
+namespace {
+constexpr std::uint64_t kXzUnit =
+    4;  // a stream is a multiple of it, and so is the padding after it
+}  // namespace
+
 Decompressor::Decompressor(Format format, std::string name)
     : format_(format), name_(std::move(name)), decoder_(make_decoder(format)) {}
 
@@ -20,6 +25,11 @@ std::size_t Decompressor::decode(std::string_view& in, std::span<char> out, bool
       in.remove_prefix(zeros);
       taken_ += zeros;
       drained_ = in.empty();
+      if (drained_ && !last) return 0;
+      if (format_ == Format::xz && taken_ % kXzUnit != 0) {
+        failed_.damage = "the zeros after a stream are not a multiple of four bytes";
+        refuse(failed_);
+      }
       if (drained_) return 0;
     }
     const Decoder::Step step = decoder_->decode(in, out);

@@ -19,7 +19,8 @@ class Decompressor {
 
   // Takes bytes from the front of `in` and writes text to `out`; returns the number of bytes of text. 0,
   // with room in `out`: it needs more input. `last`: no input follows `in`; 0 then means the end. Zeros
-  // after a complete part, as on tapes and devices, are neither text nor an error.
+  // after a complete part, as on tapes and devices, are neither text nor an error; after a stream of xz their number is
+  // a multiple of four.
   //
   // Error{corrupt}: the bytes are damaged, or end too early; {too_large}: they need a window of more than
   // kMostWindow. Both give the place in bytes from the input's beginning. They are thrown only after all

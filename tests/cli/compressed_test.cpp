@@ -104,10 +104,28 @@ TEST(Compressed, PartsFollowEachOtherAndZerosThemAll) {
       encoder->add(text, bytes);
       encoder->end(bytes);
     }
-    for (const std::size_t zeros : {std::size_t{0}, std::size_t{1}, std::size_t{700}}) {
-      const Read all = read(format, bytes + std::string(zeros, '\0') + bytes, 512);
-      EXPECT_FALSE(all.error) << all.message;
-      EXPECT_EQ(all.text, "one\ntwo\none\ntwo\n");
+    for (const std::size_t zeros :
+         {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{700}}) {
+      const std::string padding(zeros, '\0');
+      for (const std::size_t piece : {std::size_t{10}, std::size_t{512}}) {
+        const Read all = read(format, bytes + padding + bytes, piece);
+        const Read end = read(format, bytes + padding, piece);
+        EXPECT_EQ(end.text, "one\ntwo\n");
+        if (format == Format::xz && zeros % 4 != 0) {
+          for (const Read& each : {all, end}) {
+            EXPECT_EQ(each.error, ErrorCode::corrupt);
+            EXPECT_EQ(each.text, "one\ntwo\n");
+            EXPECT_NE(each.message.find("NAME: damaged xz data at byte " +
+                                        std::to_string(bytes.size() + zeros)),
+                      std::string::npos)
+                << each.message;
+          }
+        } else {
+          EXPECT_FALSE(all.error) << all.message;
+          EXPECT_FALSE(end.error) << end.message;
+          EXPECT_EQ(all.text, "one\ntwo\none\ntwo\n");
+        }
+      }
     }
     EXPECT_FALSE(read(format, bytes + std::string(10'000, '\0'), 512).error);
     const Read more = read(format, bytes + "more");

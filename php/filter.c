@@ -40,14 +40,17 @@ static void free_object(zend_object *object) {
 }
 
 static zend_object *clone_object(zend_object *object) {
-  bloomery_object *self = bloomery_of(object);
+  const bloomery_object *self = bloomery_of(object);
   zend_object *made = bloomery_create_object(object->ce);
-  zend_objects_clone_members(made, object);
-  if (!self->filter) return made;
+  bloomery_object *copy = bloomery_of(made);
   bloomery_error error;
-  bloomery_of(made)->filter = bloomery_copy(self->filter, &error);
-  bloomery_of(made)->timed = self->timed;
-  if (!bloomery_of(made)->filter) bloomery_throw(&error);
+  if (self->filter && !(copy->filter = bloomery_copy(self->filter, &error))) {
+    bloomery_throw(&error);
+    zend_object_store_ctor_failed(made); /* its destructor would find half an object */
+    return made;
+  }
+  copy->timed = self->timed;
+  zend_objects_clone_members(made, object); /* last: it calls __clone, which may use the filter */
   return made;
 }
 

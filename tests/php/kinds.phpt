@@ -40,6 +40,16 @@ var_dump($window->has(5));
 $lines = new WindowFilter(100, 100, 0.001, ['window_unit' => 'insertions']);
 for ($i = 0; $i < 500; ++$i) $lines->add($i);
 var_dump($lines->has(499), $lines->has(1), $lines->stats()['window_unit']);
+class Cloned extends Filter {
+    function __clone() {
+        $this->add('clone');
+        echo said(fn() => $this->__construct(10, 0.1)), "\n";
+    }
+}
+$original = new Cloned(1000, 0.001);
+$original->add('original');
+$clone = clone $original;
+var_dump($clone->has('original'), $clone->has('clone'), $original->has('clone'), count($clone));
 // PHP compares properties, and a filter has none.
 var_dump($plain == $plain, $plain == new Filter(1000, 0.001), new Bloomery\Legacy\BloomFilter(100, 10) == new Bloomery\Legacy\BloomFilter(200, 10));
 --EXPECT--
@@ -63,6 +73,11 @@ bool(false)
 bool(true)
 bool(false)
 string(10) "insertions"
+7 the filter has been made already; make another one
+bool(true)
+bool(true)
+bool(false)
+int(2)
 bool(true)
 bool(false)
 bool(false)

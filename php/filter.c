@@ -353,7 +353,6 @@ ZEND_METHOD(Bloomery_Filter, close) {
     return;
   }
   of_whole(INTERNAL_FUNCTION_PARAM_PASSTHRU, bloomery_close);
-  self->timed = false;
 }
 
 ZEND_METHOD(Bloomery_Filter, reload) {

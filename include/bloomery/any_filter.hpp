@@ -267,9 +267,9 @@ class AnyFilter {
   void require_removal() const;
   // Whether the filter forgets by the time of advance(). (A module's filter uses the server's clock.)
   [[nodiscard]] bool needs_time() const noexcept;
-  // Sets the time: keys older than the window are forgotten. A reader of a file forgets in its own memory. It does
-  // nothing unless needs_time() is true and a slice has passed. If a window filter is ahead of `now` by more than
-  // its window, this sets it back to `now`.
+  // Sets the time: keys older than the window are forgotten. A reader of a file forgets in its own memory, and
+  // so does any file after close(). It does nothing unless needs_time() is true and a slice has passed. If a window
+  // filter is ahead of `now` by more than its window, this sets it back to `now`.
   void advance(std::uint64_t now);
 
   // As in FilterFile. Other places acknowledge each call.

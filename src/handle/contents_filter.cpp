@@ -271,7 +271,10 @@ class FileFilter final : public OfContents {
   void end_load() override { file_.end_load(); }
   std::uint64_t begin_batch(std::string_view name) override { return file_.begin_batch(name); }
   void sync() override { file_.sync(); }
-  void close() override { file_.close(); }
+  void close() override {
+    file_.close();
+    closed_ = true;
+  }
   [[nodiscard]] std::vector<std::byte> encode() override { return file_.encode(); }
   [[nodiscard]] std::uint64_t encoded_size() override { return file_.encoded_size(); }
   void merge(const FilterView& other) override { file_.merge(other); }
@@ -292,14 +295,16 @@ class FileFilter final : public OfContents {
     return window_ ? &*window_ : OfContents::window();
   }
   void set_time(std::uint64_t now, bool back) override {
-    if (access_ == Access::write) return back ? file_.set_back(now) : file_.advance(now);
+    if (access_ == Access::write && !closed_)
+      return back ? file_.set_back(now) : file_.advance(now);
     if (!window_) window_ = file_.window().copy();
     back ? window_->set_back(now) : window_->advance(now);
   }
 
   FilterFile file_;
   Access access_;
-  std::optional<WindowFilter> window_;  // a reader's window as it is now, if the file is behind
+  bool closed_ = false;
+  std::optional<WindowFilter> window_;  // as it is now, if nobody can tell the file: its reader, or after close()
 };
 
 }  // namespace

@@ -221,7 +221,10 @@ TEST(AnyFilter, ForgetsByTheTimeThatItIsTold) {
   }
   file.close();
   AnyFilter reader = AnyFilter::open(scratch / "w");  // forgets in memory of its own
-  for (AnyFilter* each : {&memory, &reader}) {
+  for (AnyFilter* each : {&memory, &file, &reader}) {
+    each->close();  // look-ups still work, and go on forgetting
+    each->advance(1'079);
+    EXPECT_TRUE(each->may_contain("a"));
     each->advance(1'200);
     EXPECT_FALSE(each->may_contain("a"));
     EXPECT_EQ(each->stats().estimated_items, 0);

@@ -2,7 +2,7 @@
 Files in every mode; save replaces a filter and nothing else
 --FILE--
 <?php
-use Bloomery\{Filter, CountingFilter, Exception};
+use Bloomery\{Filter, CountingFilter, WindowFilter, Exception};
 function code(callable $call): int {
     try { $call(); return 0; } catch (Exception $e) { return $e->getMessage() === "" ? -1 : $e->getCode(); }
 }
@@ -36,6 +36,15 @@ var_dump(code(fn() => $c->save("text")) === Exception::NOT_A_FILTER, strlen(file
 chmod("c.bloom", 0640);
 $c->save("c.bloom");
 printf("%o\n", fileperms("c.bloom") & 0777);
+// Closed filters go on forgetting.
+$windows = [new WindowFilter(1, 100, 0.001, ['slices' => 1]),
+            Filter::open("w.bloom", "x", 100, 0.001, ['kind' => 'window', 'window' => 1, 'slices' => 1])];
+foreach ($windows as $w) {
+    $w->add("key");
+    $w->close();
+}
+usleep(3_100_000);
+var_dump($windows[0]->has("key"), $windows[1]->has("key"), count($windows[1]));
 echo implode(" ", scandir(".")), "\n";
 --EXPECT--
 bool(true)
@@ -60,4 +69,7 @@ string(23) "Bloomery\CountingFilter"
 bool(true)
 int(10000)
 640
-. .. c.bloom f.bloom text
+bool(false)
+bool(false)
+int(0)
+. .. c.bloom f.bloom text w.bloom

@@ -10,7 +10,7 @@ import time
 import unittest
 
 import bloomery
-from bloomery import BloomFilter, Error
+from bloomery import BloomFilter, Error, WindowFilter
 
 TOOL = os.environ["BLOOMERY_TOOL"]
 KINDS = {"plain": {}, "counting": {}, "scalable": {}, "window": {"window": 3600, "window_unit": "seconds"}}
@@ -143,6 +143,17 @@ class Files(unittest.TestCase):
         f.close()
         self.assertIn("key", f)
         self.assertIn(self.code(f.add, "more"), ("read_only", "poisoned", "invalid_argument"))
+
+    def test_closed_windows_go_on_forgetting(self):
+        windows = [WindowFilter(1, 1000, 0.001, slices=1),
+                   bloomery.open(self.path, "x", 1000, 0.001, kind="window", window=1, slices=1)]
+        for f in windows:
+            f.add("key")
+            f.close()
+        time.sleep(3.1)
+        for f in windows:
+            self.assertNotIn("key", f)
+            self.assertEqual(len(f), 0)
 
     def test_a_forked_writer_refuses(self):
         f = bloomery.open(self.path, "x", 1000, 0.01)

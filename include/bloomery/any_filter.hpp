@@ -247,7 +247,7 @@ class AnyFilter {
   // RedisPhpFilter::insert_bits does. Error{wrong_kind}: any other filter.
   std::size_t insert_bits(std::string_view key, std::span<bool> before);
 
-  // The hasher of keys; null: the place hashes keys itself.
+  // The hasher of keys, valid until close(); null: the place hashes keys itself.
   [[nodiscard]] const Hasher* hasher() const noexcept;
   // How many keys of the last call that changes the filter are certainly done, counted from the first key. After an
   // Error the other keys may be done or not: repeating their inserts is harmless, repeating removals is not. After
@@ -309,8 +309,9 @@ class AnyFilter {
 
   void sync();        // makes every change so far as durable as the place can
   void keep_alive();  // call it during rebuild() on a server if you insert nothing for minutes
-  // Calls sync(), then releases the place. After rebuild() it puts the new filter into its place. Closing
-  // twice does nothing.
+  // Calls sync(), then releases the place. After rebuild() it puts the new filter into its place. Look-ups in memory
+  // and in files still work; a filter on a server then throws Error{read_only} from every call that needs the server.
+  // Closing twice does nothing.
   void close();
   // Returns a filter of any kind, in memory or in a file, as bytes (encode.hpp). From memory they include the
   // count of inserts. Errors as FilterFile::encode.

@@ -45,7 +45,7 @@ enum bloomery_code {
   BLOOMERY_CORRUPT = 9,       /* a checksum or a field contradicts the bytes */
   BLOOMERY_UNCLEAN = 10,      /* the writer died and what it promised cannot be restored */
   BLOOMERY_LOCKED = 11,       /* another process writes this file */
-  BLOOMERY_READ_ONLY = 12,    /* a change of a filter that was opened for reading */
+  BLOOMERY_READ_ONLY = 12,    /* a change of a filter that was opened for reading or is closed */
   BLOOMERY_IO = 13,           /* the system refused a call */
   BLOOMERY_NO_SPACE = 14,     /* no room on the device */
   BLOOMERY_POISONED = 15,     /* a write failed before; what is on the device is not known */
@@ -197,7 +197,8 @@ bloomery_filter *bloomery_decode(const void *bytes, size_t size, bloomery_error 
 bloomery_filter *bloomery_copy(bloomery_filter *filter, bloomery_error *error);
 
 /* Makes every change durable and releases the file or server; 0 or a negative number. Look-ups in memory and in files
- * still work. After an error the caller can make room and close again. Closing twice does nothing. */
+ * still work; changes of a file and any use of a server are BLOOMERY_READ_ONLY. After an error the caller can make room
+ * and close again. Closing twice does nothing. */
 int bloomery_close(bloomery_filter *filter, bloomery_error *error);
 /* Frees the handle. It closes the filter first, if that was not done, and cannot report a failure; after
  * bloomery_rebuild it drops the new filter instead. filter may be NULL. */

@@ -27,7 +27,7 @@ enum class ErrorCode {
   corrupt,           // a checksum or a field contradicts the bytes
   unclean,           // the writer died and what it promised cannot be restored
   locked,            // another process writes this file
-  read_only,         // a change was asked of a filter opened for reading
+  read_only,         // a change was asked of a filter opened for reading, or closed
   io,                // the system refused a call; the text carries its reason
   no_space,          // no room on the device
   poisoned,          // a write failed before; what is on the device is not known

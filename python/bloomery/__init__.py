@@ -141,7 +141,10 @@ class _Common(Filter):
         return True  # a filter is true even if it is empty
 
     def __repr__(self) -> str:
-        told = self.stats()
+        try:
+            told = self.stats()
+        except Error as error:  # its server is away, or it is closed
+            return f"<{type(self).__name__} {error}>"
         return (f"<{type(self).__name__} {self.name!r}: {told.capacity:,} keys at {told.fpr:.3g}, {told.bytes:,} bytes; "
                 f"now about {told.estimated_items:,.0f} keys at {told.current_fpr:.3g}>")
 

@@ -304,7 +304,8 @@ class FileFilter final : public OfContents {
   FilterFile file_;
   Access access_;
   bool closed_ = false;
-  std::optional<WindowFilter> window_;  // as it is now, if nobody can tell the file: its reader, or after close()
+  std::optional<WindowFilter>
+      window_;  // as it is now, for a reader or after close(), if the file is behind
 };
 
 }  // namespace

@@ -200,6 +200,7 @@ void AnyFilter::keep_alive() { impl().keep_alive(); }
 void AnyFilter::close() {
   if (!impl_) return;
   impl_->close();
+  if (impl_->on_server()) impl_ = closed_filter(*impl_);
   direct_ = impl_->direct();
 }
 std::vector<std::byte> AnyFilter::encode() { return impl().encode(); }

@@ -41,6 +41,8 @@ class AnyFilter::Impl {
   [[nodiscard]] virtual std::size_t acknowledged() const noexcept { return 0; }
 
   [[nodiscard]] virtual bool in_memory() const noexcept { return false; }
+  // After close() nothing of it is in this process, and AnyFilter lets it go (closed_filter.cpp).
+  [[nodiscard]] virtual bool on_server() const noexcept { return false; }
   // The request that the filter was created from, as far as it is known; `kind` is always right.
   [[nodiscard]] virtual FilterSpec spec() const = 0;
   [[nodiscard]] virtual std::optional<FilterPlan> plan() const { return std::nullopt; }

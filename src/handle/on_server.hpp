@@ -19,6 +19,7 @@ template <class Filter>
 class OnServer : public AnyFilter::Impl {
  public:
   OnServer(const RedisUrl& url, Filter filter) : Impl(url.text()), filter_(std::move(filter)) {}
+  [[nodiscard]] bool on_server() const noexcept final { return true; }
   [[nodiscard]] std::size_t acknowledged() const noexcept final {
     return asked_ ? filter_.acknowledged() : 0;
   }

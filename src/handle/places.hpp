@@ -59,6 +59,10 @@ void copy_bitmap(const std::string& source, const std::string& out, const PhpSch
 inline constexpr const char* kPhpVerified =
     "a bitmap no longer than its scheme's; it carries no parameters and no checksums";
 
+// ---- servers after close() (closed_filter.cpp) --------------------------------------------------
+
+[[nodiscard]] AnyImpl closed_filter(const AnyFilter::Impl& was);
+
 // ---- servers (redis_filters.cpp; no_redis.cpp if the library has no Redis client) ----------------
 
 // The parts of an address, and the password from any of its sources.

@@ -100,13 +100,11 @@ class Rebuild final : public AnyFilter::Impl {
   }
   [[nodiscard]] VerifyReport verify() override { return said("it is being rebuilt"); }
   void keep_alive() override { writer_.keep_alive(); }
-  void close() override {
-    if (!std::exchange(published_, true)) writer_.publish();
-  }
+  [[nodiscard]] bool on_server() const noexcept override { return true; }
+  void close() override { writer_.publish(); }
 
  private:
   RedisFilterWriter writer_;
-  bool published_ = false;
 };
 
 class PhpBucket final : public OnServer<RedisPhpFilter> {

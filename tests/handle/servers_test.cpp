@@ -100,6 +100,14 @@ TEST_F(AnyOnServer, RebuildsAString) {
   EXPECT_FALSE(AnyFilter::open(string_at("k")).may_contain("old"));
   expect_error(ErrorCode::wrong_kind, {},
                [&] { (void)AnyFilter::rebuild(string_at("k"), CountingPlan{plan(10, 0.1)}); });
+
+  AnyFilter blocked = AnyFilter::rebuild(string_at("k"), plan(spec_));
+  blocked.insert("newer");
+  server().ask({"SET", "k", "text"});
+  expect_error(ErrorCode::exists, {}, [&] { blocked.close(); });
+  server().ask({"DEL", "k"});
+  blocked.close();
+  EXPECT_TRUE(AnyFilter::open(string_at("k")).may_contain("newer"));
 }
 
 TEST_F(AnyOnServer, RotatesTwoGenerations) {
@@ -147,6 +155,47 @@ TEST_F(AnyOnServer, RefusesChangesOfAReader) {
   AnyFilter bucket = AnyFilter::open(string_at("b"), Access::read, php);
   std::array<bool, 64> before{};
   expect_error(ErrorCode::read_only, {}, [&] { bucket.insert_bits("new", before); });
+}
+
+TEST_F(AnyOnServer, AClosedFilterRefusesEveryCall) {
+  const AnyOptions php{.scheme = PhpScheme::string_hashes("FNV")};
+  std::vector<AnyFilter> filters;
+  filters.push_back(AnyFilter::create(string_at("k"), spec_));
+  filters.push_back(AnyFilter::create(string_at("r"), spec_, {.rotating = true}));
+  filters.push_back(AnyFilter::create(at("redis+cluster", "s&shards=2"), spec_));
+  filters.push_back(AnyFilter::create(string_at("b"), {}, php));
+  filters.push_back(AnyFilter::rebuild(string_at("n"), plan(spec_)));
+#ifdef BLOOMERY_MODULE
+  filters.push_back(AnyFilter::create(at("redis+module", "m"), spec_));
+#endif
+  for (AnyFilter& filter : filters) {
+    filter.insert("old");
+    const std::string name = filter.name();
+    const bool hashes = filter.hasher() != nullptr;
+    filter.close();
+    filter.close();
+    EXPECT_EQ(filter.name(), name);
+    EXPECT_EQ(filter.hasher() != nullptr, hashes);
+    std::array<bool, 64> before{};
+    const std::vector<std::function<void()>> calls = {[&] { filter.insert("new"); },
+                                                      [&] { filter.insert_many(keys()); },
+                                                      [&] { filter.remove("old"); },
+                                                      [&] { filter.insert_bits("new", before); },
+                                                      [&] { (void)filter.may_contain("old"); },
+                                                      [&] { filter.may_contain_many(keys()); },
+                                                      [&] { filter.require_removal(); },
+                                                      [&] { (void)filter.plan(); },
+                                                      [&] { (void)filter.stats(); },
+                                                      [&] { (void)filter.verify(); },
+                                                      [&] { filter.sync(); },
+                                                      [&] { filter.keep_alive(); }};
+    for (const auto& call : calls) {
+      expect_error(ErrorCode::read_only, {name, "is closed"}, call);
+      EXPECT_EQ(filter.acknowledged(), 0U);
+    }
+  }
+  EXPECT_TRUE(AnyFilter::open(string_at("n")).may_contain("old"));
+  EXPECT_FALSE(AnyFilter::open(string_at("k")).may_contain("new"));
 }
 
 TEST_F(AnyOnServer, KnowsTheBucketOfAPhpClass) {

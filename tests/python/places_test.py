@@ -201,6 +201,12 @@ class Servers(unittest.TestCase):
                 with self.assertRaises(Error) as caught:
                     call()
                 self.assertEqual(caught.exception.code, "wrong_kind")
+        one.close()
+        for call in (lambda: one.add("e"), lambda: "a" in one, lambda: one.contains_many(["a"]), lambda: len(one)):
+            with self.assertRaisesRegex(Error, "is closed") as caught:
+                call()
+            self.assertEqual(caught.exception.code, "read_only")
+        self.assertIn("is closed", repr(one))
 
     def test_a_forked_handle_refuses(self):
         f = bloomery.open(self.address, "a", 10_000, 0.001)

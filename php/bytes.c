@@ -41,6 +41,25 @@ ZEND_METHOD(Bloomery_Filter, __serialize) {
   array_init(return_value);
   add_assoc_str(return_value, "filter", bytes);
   add_assoc_bool(return_value, "clock", self->timed);
+  /* Those of a subclass, under the names that PHP's own classes give them. */
+  zval members;
+  ZVAL_ARR(&members, zend_proptable_to_symtable(zend_std_get_properties(&self->std), true));
+  add_assoc_zval(return_value, "members", &members);
+}
+
+/* PHP's function checks no types, and the machine code that PHP makes relies on them. A wrong value is removed, with a
+ * TypeError. */
+static void load_members(zend_object *object, HashTable *members) {
+  object_properties_load(object, members);
+  for (int i = 0; i < object->ce->default_properties_count; ++i) {
+    zval *value = &object->properties_table[i];
+    zend_property_info *typed = zend_get_typed_property_info_for_slot(object, value);
+    if (!typed || Z_ISUNDEF_P(value)) continue;
+    if (Z_ISREF_P(value)) zend_unwrap_reference(value); /* its other users do not know the type */
+    if (zend_verify_property_type(typed, value, true)) continue;
+    zval_ptr_dtor(value);
+    ZVAL_UNDEF(value);
+  }
 }
 
 ZEND_METHOD(Bloomery_Filter, __unserialize) {
@@ -51,7 +70,8 @@ ZEND_METHOD(Bloomery_Filter, __unserialize) {
   bloomery_object *self = bloomery_of(Z_OBJ_P(ZEND_THIS));
   const zval *bytes = zend_hash_str_find(data, ZEND_STRL("filter"));
   const zval *clock = zend_hash_str_find(data, ZEND_STRL("clock"));
-  if (self->filter || !bytes || Z_TYPE_P(bytes) != IS_STRING) {
+  const zval *members = zend_hash_str_find(data, ZEND_STRL("members")); /* older payloads have none */
+  if (self->filter || !bytes || Z_TYPE_P(bytes) != IS_STRING || (members && Z_TYPE_P(members) != IS_ARRAY)) {
     bloomery_refuse(BLOOMERY_NOT_A_FILTER, "the serialized bytes are not a filter");
     RETURN_THROWS();
   }
@@ -62,6 +82,7 @@ ZEND_METHOD(Bloomery_Filter, __unserialize) {
   if (bloomery_nature_of(filter, &nature) && bloomery_base_of(self->std.ce) == bloomery_class_of(nature.kind)) {
     self->filter = filter;
     self->timed = clock && Z_TYPE_P(clock) == IS_TRUE && nature.by_seconds;
+    if (members) load_members(&self->std, Z_ARRVAL_P(members));
     return;
   }
   bloomery_free(filter);

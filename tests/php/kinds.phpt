@@ -50,6 +50,34 @@ $original = new Cloned(1000, 0.001);
 $original->add('original');
 $clone = clone $original;
 var_dump($clone->has('original'), $clone->has('clone'), $original->has('clone'), count($clone));
+class Tenant extends Filter {
+    public string $tenant = 'none';
+    protected array $shared = [];
+    private ?Filter $inner = null;
+    public int $unset;
+    function fill() { [$this->tenant, $this->shared, $this->inner] = ['acme', [1 => 'one'], new Filter(10, 0.1)]; }
+    function all() { return [$this->tenant, $this->shared, get_class($this->inner), isset($this->unset)]; }
+}
+$tenant = new Tenant(1000, 0.001);
+$tenant->fill();
+$tenant->add('key');
+$again = unserialize(serialize($tenant));
+echo json_encode([$again->all(), $again->has('key')]), "\n";
+// Older payloads have no properties.
+$before = $tenant->__serialize();
+unset($before['members']);
+$old = (new ReflectionClass('Tenant'))->newInstanceWithoutConstructor();
+$old->__unserialize($before);
+echo json_encode([$old->tenant, $old->has('key')]), "\n";
+$bad = (new ReflectionClass('Tenant'))->newInstanceWithoutConstructor();
+echo said(fn() => $bad->__unserialize(['members' => 1] + $before)), "\n", said(fn() => $bad->has('key')), "\n";
+try { $bad->__unserialize(['members' => ['tenant' => []]] + $before); } catch (TypeError $e) { echo $e->getMessage(), "\n"; }
+var_dump(isset($bad->tenant));
+$text = 'text';
+$bad = (new ReflectionClass('Tenant'))->newInstanceWithoutConstructor();
+$bad->__unserialize(['members' => ['tenant' => &$text]] + $before);
+$text = [];
+var_dump($bad->tenant);
 // PHP compares properties, and a filter has none.
 var_dump($plain == $plain, $plain == new Filter(1000, 0.001), new Bloomery\Legacy\BloomFilter(100, 10) == new Bloomery\Legacy\BloomFilter(200, 10));
 --EXPECT--
@@ -78,6 +106,13 @@ bool(true)
 bool(true)
 bool(false)
 int(2)
+[["acme",{"1":"one"},"Bloomery\\Filter",false],true]
+["none",true]
+5 the serialized bytes are not a filter
+1 the filter has not been made; call parent::__construct()
+Cannot assign array to property Tenant::$tenant of type string
+bool(false)
+string(4) "text"
 bool(true)
 bool(false)
 bool(false)

@@ -148,6 +148,8 @@ bloomery_stats stats_of(const FilterStats& stats) {
     out.hashes = stats.plan->hashes;
     out.layout = static_cast<std::uint32_t>(stats.plan->layout);
   }
+  if (!stats.fill_known) out.unknown |= BLOOMERY_NO_FILL;
+  if (!stats.inserted) out.unknown |= BLOOMERY_NO_INSERTED;
   out.inserted = stats.inserted.value_or(0);
   out.fill = stats.fill;
   out.estimated_items = stats.estimated_items;

@@ -284,8 +284,22 @@ ZEND_METHOD(Bloomery_Filter, count) {
   bloomery_object *self = bloomery_ready(ZEND_THIS);
   bloomery_stats stats;
   if (!self || !get_stats(self->filter, true, &stats)) RETURN_THROWS();
+  if (stats.unknown & BLOOMERY_NO_FILL) {
+    bloomery_refuse(BLOOMERY_WRONG_KIND,
+                    "%s: its server does not tell how many keys are in it, only stats()['inserted']",
+                    bloomery_name(self->filter));
+    RETURN_THROWS();
+  }
   const double items = stats.estimated_items;
   RETURN_LONG(items < (double)ZEND_LONG_MAX ? (zend_long)(items + 0.5) : ZEND_LONG_MAX);
+}
+
+/* null: the place of the filter does not tell the value. */
+static void add_real(zval *to, const char *name, double value, bool known) {
+  known ? add_assoc_double(to, name, value) : add_assoc_null(to, name);
+}
+static void add_whole(zval *to, const char *name, uint64_t value, bool known) {
+  known ? add_assoc_long(to, name, (zend_long)value) : add_assoc_null(to, name);
 }
 
 ZEND_METHOD(Bloomery_Filter, stats) {
@@ -300,14 +314,15 @@ ZEND_METHOD(Bloomery_Filter, stats) {
   array_init(return_value);
   add_assoc_string(return_value, "kind", bloomery_word(bloomery_kinds, stats.kind));
   add_assoc_long(return_value, "capacity", (zend_long)stats.capacity);
-  add_assoc_double(return_value, "fpr", stats.fpr);
+  add_real(return_value, "fpr", stats.fpr, stats.fpr != 0);
   add_assoc_long(return_value, "bytes", (zend_long)stats.bytes);
-  add_assoc_long(return_value, "hashes", (zend_long)stats.hashes);
+  add_whole(return_value, "hashes", stats.hashes, stats.hashes != 0);
   add_assoc_string(return_value, "layout", bloomery_word(bloomery_layouts, stats.layout));
-  add_assoc_long(return_value, "inserted", (zend_long)stats.inserted);
-  add_assoc_double(return_value, "fill", stats.fill);
-  add_assoc_double(return_value, "estimated_items", stats.estimated_items);
-  add_assoc_double(return_value, "current_fpr", stats.current_fpr);
+  const bool has_fill = (stats.unknown & BLOOMERY_NO_FILL) == 0;
+  add_whole(return_value, "inserted", stats.inserted, (stats.unknown & BLOOMERY_NO_INSERTED) == 0);
+  add_real(return_value, "fill", stats.fill, has_fill);
+  add_real(return_value, "estimated_items", stats.estimated_items, has_fill);
+  add_real(return_value, "current_fpr", stats.current_fpr, has_fill);
   add_assoc_bool(return_value, "over_capacity", stats.over_capacity != 0);
   add_assoc_bool(return_value, "sampled", stats.sampled != 0);
   if (stats.kind == BLOOMERY_COUNTING) {

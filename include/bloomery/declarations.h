@@ -300,7 +300,13 @@ int bloomery_end_load(bloomery_filter *filter, bloomery_error *error);
  * twice: the filter skips as many of the first keys as this returns. For files. */
 int64_t bloomery_begin_batch(bloomery_filter *filter, const char *name, bloomery_error *error);
 
-/* The statistics of a filter. A value that the place of the filter does not tell is 0. */
+enum bloomery_unknown {
+  BLOOMERY_NO_FILL = 1,    /* fill, estimated_items and current_fpr, of most kinds of filters of a module */
+  BLOOMERY_NO_INSERTED = 2 /* inserted, of filters in Redis strings and of PHP classes */
+};
+
+/* The statistics of a filter. A value that the place of the filter does not tell is 0; `unknown` says so of those that
+ * may be 0 otherwise. */
 typedef struct bloomery_stats {
   uint32_t size;
   uint32_t kind;
@@ -321,7 +327,9 @@ typedef struct bloomery_stats {
   uint64_t window; /* of a window filter, in window_unit */
   uint32_t window_unit;
   uint32_t slices;
-  uint64_t reserved[8];
+  uint32_t unknown; /* bloomery_unknown */
+  uint32_t reserved_word;
+  uint64_t reserved[7];
 } bloomery_stats;
 
 /* Sets *stats, except for its size. If exact is true, it counts all bits and not a sample of at most 4 MiB. */

@@ -91,14 +91,14 @@ class Stats:
 
     kind: str | None
     capacity: int
-    fpr: float  # stated
+    fpr: float | None  # stated
     bytes: int
-    hashes: int
+    hashes: int | None
     layout: str | None
-    inserted: int  # inserts that were certainly new; of a window, all inserts
-    fill: float  # the share of bits that are set
-    estimated_items: float  # distinct keys that give this fill; infinite if all bits are set
-    current_fpr: float  # the false-positive rate with so many keys
+    inserted: int | None  # inserts that were certainly new; of a window, all inserts
+    fill: float | None  # the share of bits that are set
+    estimated_items: float | None  # distinct keys that give this fill; infinite if all bits are set
+    current_fpr: float | None  # the false-positive rate with so many keys
     over_capacity: bool  # it holds more keys than its capacity
     sampled: bool  # only a part of the bits was counted
     counter_bits: int
@@ -133,8 +133,10 @@ class _Common(Filter):
         return Stats(**told)
 
     def __len__(self) -> int:
-        """The number of distinct keys, estimated from the bits."""
-        items: float = self._stats(True)["estimated_items"]
+        """The number of distinct keys, estimated from the bits. TypeError: the server does not tell it."""
+        items: float | None = self._stats(True)["estimated_items"]
+        if items is None:
+            raise TypeError(f"{self.name}: its server does not tell how many keys are in it, only stats().inserted")
         return 2**63 - 1 if math.isinf(items) else round(items)
 
     def __bool__(self) -> bool:
@@ -145,8 +147,9 @@ class _Common(Filter):
             told = self.stats()
         except Error as error:  # its server is away, or it is closed
             return f"<{type(self).__name__} {error}>"
-        return (f"<{type(self).__name__} {self.name!r}: {told.capacity:,} keys at {told.fpr:.3g}, {told.bytes:,} bytes; "
-                f"now about {told.estimated_items:,.0f} keys at {told.current_fpr:.3g}>")
+        stated = "" if told.fpr is None else f" at {told.fpr:.3g}"
+        now = "" if told.current_fpr is None else f"; now about {told.estimated_items:,.0f} keys at {told.current_fpr:.3g}"
+        return f"<{type(self).__name__} {self.name!r}: {told.capacity:,} keys{stated}, {told.bytes:,} bytes{now}>"
 
     def __bytes__(self) -> bytes:
         """The filter as the bytes of a filter file, for `from_bytes`."""

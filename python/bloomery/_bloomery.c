@@ -586,15 +586,28 @@ static PyObject *filter_save(PyObject *self, PyObject *location) {
   Py_RETURN_NONE;
 }
 
+/* None: the place of the filter does not tell the value. */
+static PyObject *real(double value, int known) {
+  if (known) return PyFloat_FromDouble(value);
+  Py_RETURN_NONE;
+}
+static PyObject *whole(uint64_t value, int known) {
+  if (known) return PyLong_FromUnsignedLongLong(value);
+  Py_RETURN_NONE;
+}
+
 static PyObject *filter_stats(PyObject *self, PyObject *args) {
   int exact = 0;
   if (!PyArg_ParseTuple(args, "|p:_stats", &exact)) return NULL;
   bloomery_stats stats = {.size = sizeof stats};
   ALONE(self, 0, bloomery_get_stats(filter, exact != 0, &stats, &error));
-  return Py_BuildValue("{s:I,s:K,s:d,s:K,s:I,s:I,s:K,s:d,s:d,s:d,s:N,s:N,s:I,s:I,s:K,s:K,s:I,s:I}", "kind", stats.kind,
-                       "capacity", stats.capacity, "fpr", stats.fpr, "bytes", stats.bytes, "hashes", stats.hashes,
-                       "layout", stats.layout, "inserted", stats.inserted, "fill", stats.fill, "estimated_items",
-                       stats.estimated_items, "current_fpr", stats.current_fpr, "over_capacity",
+  const int has_fill = (stats.unknown & BLOOMERY_NO_FILL) == 0;
+  return Py_BuildValue("{s:I,s:K,s:N,s:K,s:N,s:I,s:N,s:N,s:N,s:N,s:N,s:N,s:I,s:I,s:K,s:K,s:I,s:I}", "kind", stats.kind,
+                       "capacity", stats.capacity, "fpr", real(stats.fpr, stats.fpr != 0), "bytes", stats.bytes,
+                       "hashes", whole(stats.hashes, stats.hashes != 0), "layout", stats.layout, "inserted",
+                       whole(stats.inserted, (stats.unknown & BLOOMERY_NO_INSERTED) == 0), "fill",
+                       real(stats.fill, has_fill), "estimated_items", real(stats.estimated_items, has_fill),
+                       "current_fpr", real(stats.current_fpr, has_fill), "over_capacity",
                        PyBool_FromLong((long)stats.over_capacity), "sampled", PyBool_FromLong((long)stats.sampled),
                        "counter_bits", stats.counter_bits, "sub_filters", stats.sub_filters, "saturated_counters",
                        stats.saturated_counters, "window", stats.window, "window_unit", stats.window_unit, "slices",

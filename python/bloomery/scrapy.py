@@ -67,8 +67,9 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]
     def _warn_if_full(self) -> None:
         stats = self.seen.stats()
         if stats.over_capacity:
-            self.logger.warning("%s has more requests than the %d that it was made for: it loses about %.2g of the new pages. "
-                                "Make a larger one (BLOOMERY_CAPACITY).", self.seen.name, stats.capacity, stats.current_fpr)
+            share = "a growing share" if stats.current_fpr is None else f"about {stats.current_fpr:.2g}"
+            self.logger.warning("%s has more requests than the %d that it was made for: it loses %s of the new pages. "
+                                "Make a larger one (BLOOMERY_CAPACITY).", self.seen.name, stats.capacity, share)
 
     def _old_fingerprints(self) -> Iterator[bytes]:
         assert self.old

@@ -353,6 +353,11 @@ TEST(CMake, ReadsTheBitsOfAPhpClass) {
   expect_code(BLOOMERY_WRONG_KIND, "text", [&](bloomery_error* error) {
     return bloomery_insert_u64s(bits.get(), numbers, 2, nullptr, error);
   });
+  bloomery_stats stats{};
+  stats.size = sizeof stats;
+  EXPECT_EQ(bloomery_get_stats(bits.get(), true, &stats, nullptr), 0);
+  EXPECT_GT(stats.fill, 0);
+  EXPECT_EQ(stats.unknown, std::uint32_t{BLOOMERY_NO_INSERTED});
   EXPECT_EQ(bloomery_close(bits.get(), nullptr), 0);
   options.php_hashes = "BKDR,SDBM";
   expect_code(BLOOMERY_INVALID_ARGUMENT, "php_bits", [&](bloomery_error* error) {

@@ -288,6 +288,7 @@ TEST(CWhole, HasStatistics) {
   EXPECT_EQ(stats.over_capacity, 1U);
   EXPECT_EQ(stats.sampled, 0U);
   EXPECT_NEAR(stats.estimated_items, 3000, 400);
+  EXPECT_EQ(stats.unknown, 0U);
   EXPECT_STREQ(bloomery_name(a.get()), "a filter in memory");
   const Handle counting = in_memory(BLOOMERY_COUNTING);
   EXPECT_EQ(stats_of(counting).counter_bits, 4U);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs one .phpt by PHP's own run-tests.php: phpt.py EXTENSION FILE
+"""Runs one .phpt by PHP's own run-tests.php: phpt.py EXTENSION FILE [MODULE]
 
 A test that is skipped fails: what it takes is installed by ./dev test. It finds a scratch directory in SCRATCH, and,
-if its name says redis, the port of a server in REDIS_PORT; if it says tls, one for TLS in REDIS_TLS_PORT, whose
+if its name says redis, the port of a server in REDIS_PORT, with the module if it says module; if it says tls, one for TLS in REDIS_TLS_PORT, whose
 certificate an authority in CERTIFICATES has signed: ca.pem, and client.pem with its key.
 """
 
@@ -38,13 +38,15 @@ done
 class Redis:
     """A server of its own, which answers when the block begins."""
 
-    def __init__(self, tls=False):
-        self.tls = tls
+    def __init__(self, tls=False, module=None):
+        self.tls, self.module = tls, module
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
         self.port, self.tls_port = free_port(), free_port()
         options = ["--port", str(self.port), "--save", "", "--dir", self.folder.name]
+        if self.module:
+            options += ["--loadmodule", self.module]
         if self.tls:
             subprocess.run(["sh", "-ec", CERTIFICATES], cwd=self.folder.name, check=True, capture_output=True)
             place = self.folder.name
@@ -91,12 +93,12 @@ def run(extension, file, scratch, server):
     return 0 if passed else 1
 
 
-def main(extension, file):
+def main(extension, file, module=None):
     file = pathlib.Path(file).resolve()
     with tempfile.TemporaryDirectory() as scratch:
         if "redis" not in file.name:
             return run(extension, file, pathlib.Path(scratch), None)
-        with Redis("tls" in file.name) as server:
+        with Redis("tls" in file.name, "module" in file.name and module) as server:
             return run(extension, file, pathlib.Path(scratch), server)
 
 

@@ -13,6 +13,7 @@ import bloomery
 from bloomery import BloomFilter, Error, WindowFilter
 
 TOOL = os.environ["BLOOMERY_TOOL"]
+MODULE = os.environ["BLOOMERY_MODULE"]
 KINDS = {"plain": {}, "counting": {}, "scalable": {}, "window": {"window": 3600, "window_unit": "seconds"}}
 FLAGS = {"plain": [], "counting": ["--kind", "counting"], "scalable": ["--kind", "scalable"], "window": ["--window", "1h"]}
 
@@ -175,8 +176,9 @@ class Servers(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         path = f"{scratch.name}/redis.sock"
-        server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--dir", scratch.name],
-                                  stdout=subprocess.DEVNULL)
+        module = ["--loadmodule", MODULE] if MODULE else []
+        server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--dir", scratch.name,
+                                   *module], stdout=subprocess.DEVNULL)
         self.addCleanup(server.wait)
         self.addCleanup(server.terminate)
         deadline = time.monotonic() + 60
@@ -185,6 +187,7 @@ class Servers(unittest.TestCase):
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.01)
         self.address = f"redis+unix://{path}?key=seen"
+        self.modules = f"redis+module+unix://{path}?key="
 
     def test_clients_share_a_filter(self):
         with bloomery.open(self.address, "a", 10_000, 0.001) as one, bloomery.open(self.address, "w") as two:
@@ -207,6 +210,32 @@ class Servers(unittest.TestCase):
                 call()
             self.assertEqual(caught.exception.code, "read_only")
         self.assertIn("is closed", repr(one))
+
+    def test_a_string_does_not_count_inserts(self):
+        with bloomery.open(self.address, "x", 10_000, 0.001) as f:
+            f.add("key")
+            self.assertIsNone(f.stats().inserted)
+            self.assertAlmostEqual(f.stats().estimated_items, 1, delta=0.1)
+
+    @unittest.skipUnless(MODULE, "there is no module")
+    def test_says_what_a_module_does_not_tell(self):
+        for kind in ("plain", "scalable", "counting", "window"):
+            more = {"window": 3600} if kind == "window" else {}
+            f = bloomery.open(self.modules + kind, "x", 1000, 0.01, kind=kind, **more)
+            f.insert_many([f"key {i}" for i in range(900)])
+            told = f.stats()
+            self.assertAlmostEqual(told.inserted, 900, delta=20)
+            self.assertEqual((told.kind, told.fpr, told.hashes, told.layout), (kind, 0.01, None, None))
+            if kind in ("plain", "scalable"):
+                self.assertAlmostEqual(len(f), 900, delta=20)
+                self.assertGreater(told.current_fpr, 0)
+                self.assertRegex(repr(f), "now about (8|9)[0-9]{2} keys at 0.0")
+            else:
+                self.assertEqual((told.fill, told.estimated_items, told.current_fpr), (None, None, None))
+                self.assertRegex(repr(f), r"1,000 keys at 0.01, [0-9,]+ bytes>")
+                with self.assertRaisesRegex(TypeError, "does not tell how many keys"):
+                    len(f)
+            self.assertTrue(f)
 
     def test_a_forked_handle_refuses(self):
         f = bloomery.open(self.address, "a", 10_000, 0.001)

@@ -21,7 +21,7 @@ def right() -> int:
     plan: Plan = bloomery.plan(1000, 0.01)
     with seen as same:
         same.save(pathlib.Path("f.bloom"))
-    return new + known + count + removed + stats.inserted + plan.bytes
+    return new + known + count + removed + (stats.inserted or 0) + plan.bytes
 
 
 def wrong() -> None:
@@ -34,6 +34,7 @@ def wrong() -> None:
     seen | {"a"}  # type: ignore[operator]
     BloomFilter("many", 0.01)  # type: ignore[arg-type]
     counting: CountingFilter = seen.copy()  # type: ignore[assignment]
+    keys: float = seen.stats().estimated_items  # type: ignore[assignment]
 
     class Mine(BloomFilter):  # type: ignore[misc]
         pass

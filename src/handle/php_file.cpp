@@ -117,6 +117,7 @@ class PhpFile final : public PhpBits {
 
  private:
   std::size_t insert(AnyFilter::Keys keys, std::span<bool> fresh) override {
+    if (!file_.is_open()) refuse(ErrorCode::read_only, "is closed; open it again");
     const std::size_t count = PhpBits::insert(keys, fresh);
     offsets_.resize(keys.size() * filter_.scheme().hash_count());
     filter_.scheme().positions(keys, offsets_);
@@ -161,7 +162,9 @@ AnyImpl php_file_filter(const std::string& path, const PhpScheme& scheme, Openin
   return at_edge(path, [&]() -> AnyImpl {
     File file = opened(path, how);
     PhpFilter filter = loaded(file, scheme);
-    return std::make_unique<PhpFile>(path, std::move(file), std::move(filter));
+    auto made = std::make_unique<PhpFile>(path, std::move(file), std::move(filter));
+    if (how == Opening::read) made->only_reads();
+    return made;
   });
 }
 

@@ -348,8 +348,13 @@ TEST(AnyFilter, ReadsAndWritesTheBitsOfAPhpClass) {
     expect_error(ErrorCode::wrong_kind, {}, [&] { (void)bits.remove("a"); });
     expect_error(ErrorCode::wrong_kind, {}, [&] { (void)bits.encode(); });
     expect_error(ErrorCode::locked, {}, [&] { (void)AnyFilter::open(path, Access::write, php); });
+    bits.close();
+    expect_error(ErrorCode::read_only, {path, "is closed"}, [&] { bits.insert("late"); });
+    EXPECT_FALSE(bits.may_contain("late"));
   }
   AnyFilter reader = AnyFilter::open(path, Access::read, php);
+  expect_error(ErrorCode::read_only, {path, "for writing"}, [&] { reader.insert("late"); });
+  EXPECT_FALSE(reader.may_contain("late"));
   EXPECT_TRUE(reader.may_contain("a"));
   EXPECT_FALSE(reader.may_contain("b"));
   const FilterStats stats = reader.stats();

@@ -19,8 +19,9 @@ class JsonField {
   ~JsonField();
 
   // The content of a string, or any other value as it is written; empty if the line lacks the field.
-  // Nothing: the part of the line that had to be read is not JSON; problem() says why. The view is valid
-  // until the next call.
+  // Nothing: the part of the line that had to be read is not JSON; problem() says why. That part is the names and
+  // punctuation up to the field, its value unless that is an object or array, and the last byte of the line; of the
+  // rest only that its strings end, and that it is UTF-8. The view is valid until the next call.
   [[nodiscard]] std::optional<std::string_view> value_in(std::string_view line);
   [[nodiscard]] std::string_view problem() const noexcept { return problem_; }
 

@@ -232,6 +232,12 @@ TEST(Keys, EndBeforeALineThatIsNoJson) {
                                 "{\"a\":\"\xFF\"}",
                                 "{\"b\":{\"a\":1}",
                                 "{\"b\":1,}",
+                                "{\"b\":1 \"a\":1}",
+                                "{\"b\":[1}],\"a\":1}",
+                                "{\"a\":1]",
+                                "{\"a\":1}x",
+                                "{\"a\":1,\"b",
+                                "{\"a\":1,\"b\":\"\xFF\"}",
                                 "{b:1}",
                                 "{\"a\":nul",
                                 "{\"a\":nulls}",
@@ -251,6 +257,16 @@ TEST(Keys, EndBeforeALineThatIsNoJson) {
     }
     EXPECT_EQ(found.keys, (Words{"1", "1"})) << bad;
   }
+}
+
+// The help says that these are not checked.
+TEST(Keys, OfJsonAreFoundWithoutReadingTheRest) {
+  for (const char* const line :
+       {R"({"a":1,bad})", R"({"a":1,})", R"({"a":1 2})", R"({"a":1}})", R"({"a":1}{"a":2})",
+        R"({"a":1,"b":[})", R"({"a":1,"b":"\x"})", R"({"b":bad,"a":1})", R"({"b":[01,bad],"a":1})"})
+    EXPECT_EQ(value(line, "a"), "1") << line;
+  EXPECT_EQ(value(R"({"a":[1 2]})", "a"), "[1 2]");
+  EXPECT_EQ(value(R"({"a":{"b":bad}})", "a"), R"({"b":bad})");
 }
 
 // What a parser is fed by others: any cut and any changed byte of a line is a value or a problem.

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "counted_memory.hpp"
+#include "cuckoo/filter.hpp"
 #include "values.hpp"
 #include "values/window.hpp"
 
@@ -103,6 +106,31 @@ TEST(Defragmentation, OfWindows) {
   header.size = 70'000;
   header.state = {.now = 5, .inserted = 70'000, .newest = 1, .inserted_in_slices = {70'000}};
   check([&] { return make_empty(header); });
+}
+
+TEST(Defragmentation, OfCuckooFilters) {
+  MovingMemory memory;
+  const auto hash_of = [](int i) { return cuckoo::hash("item:" + std::to_string(i)); };
+  const auto make = [] { return cuckoo::Filter::make(cuckoo::plan(16, 2, 20, 2)); };
+  const AtMost any_memory(UINT64_MAX);
+  auto stays = make(), goes = make();
+  for (int i = 0; i < 500; ++i) {
+    if (i % 50 == 0) {
+      auto* const there = static_cast<cuckoo::Filter*>(defragment(nullptr, goes.release()));
+      there->defragment(nullptr);
+      goes.reset(there);
+    }
+    for (cuckoo::Filter* filter : {stays.get(), goes.get()})
+      ASSERT_EQ(filter->insert(hash_of(i), false, any_memory), cuckoo::Inserted::yes) << i;
+    for (int past = 0; past <= i; past += 7) ASSERT_TRUE(goes->may_contain(hash_of(past))) << past;
+  }
+  ASSERT_GT(goes->header().sub_filters, 2U);
+  for (std::uint32_t i = 0; i < goes->header().sub_filters; ++i)
+    EXPECT_TRUE(std::ranges::equal(goes->array(i), stays->array(i)));
+  EXPECT_GT(moves, 0);
+  goes.reset();
+  stays.reset();
+  EXPECT_EQ(CountedMemory::held, 0U);
 }
 
 TEST(Defragmentation, OfABigWindowWhoseBlocksAreToBeCleared) {

@@ -10,7 +10,9 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -210,6 +212,18 @@ TEST_F(HugePages, AreNotMadeWherePagesWereOnlyRead) {
     zeros += *const_cast<const volatile std::byte*>(memory.first + at) == std::byte{};
   ASSERT_EQ(zeros, memory.size / kSmallPage);
   EXPECT_FALSE(are_mostly_there(memory.first, memory.size));
+}
+
+// A server asks often, and has so many descriptors.
+TEST_F(HugePages, LeaveNoDescriptorOpen) {
+  const Mapping memory(kMovedBytes);
+  const auto open_now = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = open_now();
+  for (int i = 0; i < 10; ++i) (void)are_mostly_there(memory.first, memory.size);
+  EXPECT_EQ(open_now(), before);
 }
 
 // To join them would copy them.

@@ -118,6 +118,9 @@ def commands(server):
         expect(f"{name} either reads or writes", writes != ("readonly" in described[2]), True)
         expect(f"key specs of {name}", len(described[8]), 2 if name == "bf.merge" else 1)
         expect(f"first key of {name}", described[3], 1)
+        if name in ("bf.madd", "cf.mexists"):
+            items = dict(zip(said["arguments"][-1][::2], said["arguments"][-1][1::2]))
+            expect(f"items of {name}", (items[b"name"], [str(flag) for flag in items[b"flags"]]), (b"item", ["multiple"]))
     expect("keys of BF.MERGE", server.ask("COMMAND", "GETKEYS", "BF.MERGE", "a", "b", "c"),
            [b"a", b"b", b"c"])
     expect("keys of BF.INSERT",

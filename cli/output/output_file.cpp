@@ -65,18 +65,14 @@ OutputFile::OutputFile(const std::optional<std::string>& path, Way way,
   path_ = exists && !S_ISREG(there.st_mode) ? *path : where_it_leads(*path);
   if (exists && ::access(path_.c_str(), W_OK) != 0) refuse(path_);
   if (way == Way::in_place || (exists && !S_ISREG(there.st_mode))) {
-    const int flags = O_WRONLY | O_CLOEXEC | (exists ? 0 : O_CREAT | O_EXCL);
+    const int flags = O_WRONLY | O_CLOEXEC | (exists ? 0 : O_CREAT);
     const FileDescriptor file(::open(path_.c_str(), flags, 0600));
     if (file.get() < 0) refuse(path_);
     const mode_t most = 0700 | others(group_of(file));
-    if (!exists && ::fchmod(file.get(), usual_mode() & most) != 0) {
-      ::unlink(path_.c_str());
-      refuse(path_);
-    }
+    if (!exists && ::fchmod(file.get(), usual_mode() & most) != 0) refuse(path_);
     if (exists && S_ISREG(there.st_mode) && (there.st_mode & 0077 & ~most) != 0)
       narrowed_ = there.st_mode & most & 07777;
     become_output(file, path_);
-    unbegun_ = !exists;
     empties_ = !exists || S_ISREG(there.st_mode);
     return;
   }
@@ -99,7 +95,6 @@ OutputFile::OutputFile(const std::optional<std::string>& path, Way way,
 
 OutputFile::~OutputFile() {
   if (waits()) ::unlink(temporary_.c_str());
-  if (unbegun_) ::unlink(path_.c_str());
 }
 
 void OutputFile::refuse_to_replace(const std::string& path) const {
@@ -112,7 +107,6 @@ void OutputFile::refuse_to_replace(const std::string& path) const {
 }
 
 void OutputFile::begin() {
-  unbegun_ = false;
   if (narrowed_ && ::fchmod(STDOUT_FILENO, *narrowed_) != 0)
     throw_system(fmt::format("cannot close {} to users who cannot read its inputs; remove "
                              "it, or write to another file",

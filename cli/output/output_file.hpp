@@ -23,8 +23,7 @@ class OutputFile {
              const std::function<mode_t(gid_t)>& others);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
-  // Without keep(): removes the temporary file of `whole`. Without begin(): removes the new file of `in_place`.
-  ~OutputFile();
+  ~OutputFile();  // without keep(): removes the temporary file of `whole`
 
   // Error if keep() would replace this file.
   void refuse_to_replace(const std::string& path) const;
@@ -40,7 +39,6 @@ class OutputFile {
  private:
   std::string path_;       // the file that keep() replaces; of a link, its target
   std::string temporary_;  // where the lines are until then
-  bool unbegun_ = false;   // this has made the file, and nothing is in it
   bool empties_ = false;
   std::optional<mode_t> narrowed_;  // what its mode becomes at begin()
 };

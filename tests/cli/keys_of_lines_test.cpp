@@ -185,15 +185,6 @@ TEST_F(OutputFiles, OfAFilterThatRemembersAreWrittenAsLinesCome) {
   EXPECT_EQ(text_of(out), "a\nb\n") << "what is refused is not emptied";
 }
 
-TEST_F(OutputFiles, ARunThatDoesNotBeginLeavesNone) {
-  const std::string fresh = path("fresh"), filter = path("f.bloom");
-  EXPECT_TRUE(is_error(run({"dedup", "-q", "--filter", fresh, "-n", "1K", "-o", fresh}, "a\n"),
-                       {fresh, "output as well"}));
-  EXPECT_TRUE(is_error(run({"dedup", "-q", "--filter", filter, "-o", fresh}, "a\n"),
-                       {filter, "does not exist"}));
-  EXPECT_EQ(names(), std::vector<std::string>{});
-}
-
 TEST_F(OutputFiles, AreNeverTheFilterAndMayBeADevice) {
   const std::string filter = made("f.bloom", "a\n");
   EXPECT_TRUE(is_error(run({"check", "-o", filter, filter}, "a\n"), {filter, "output as well"}));

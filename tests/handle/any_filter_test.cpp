@@ -175,6 +175,22 @@ TEST_P(AnyKind, OfADamagedFileIsNotCopied) {
   EXPECT_EQ(AnyFilter::open(whole).encode(), AnyFilter::open(whole, Access::write).encode());
 }
 
+// What another writer has done since is no damage.
+TEST_P(AnyKind, OfAFileThatIsClosedAndChangedIsCopied) {
+  for (const Durability durability : {Durability::process, Durability::sync, Durability::none}) {
+    AnyFilter first =
+        AnyFilter::create(path(), spec(), {.durability = durability, .replace = true});
+    first.insert("a");
+    first.close();
+    AnyFilter second = AnyFilter::open(path(), Access::write);
+    second.insert_many(texts("key", 1'000));
+    second.close();
+    AnyFilter copy = first.copy();
+    EXPECT_TRUE(copy.may_contain("a"));
+    EXPECT_FALSE(first.encode().empty());
+  }
+}
+
 TEST(AnyFilter, TakesKeysAsTheFiltersDo) {
   AnyFilter any(plan({.capacity = 1'000, .fpr = 0.01}), Hasher(HashFamily::xxh3, {7, 0}));
   Filter filter(plan(1'000, 0.01), Hasher(HashFamily::xxh3, {7, 0}));

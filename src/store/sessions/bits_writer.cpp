@@ -61,6 +61,7 @@ void BitsWriter::touch(std::uint64_t chunk) {
 }
 
 void BitsWriter::require_undamaged() {
+  if (!opened_.file.is_open()) return;  // another writer may have changed the bits and their sums
   for (std::uint64_t chunk = 0; chunk < layout_.chunks; ++chunk) {
     const bool touched = chunk < touched_.size() && touched_[chunk] != 0;
     if (touched || holes_.has(chunk)) continue;

@@ -104,16 +104,21 @@ class Stream {
     std::size_t decided = decide_from(passed_on_ = 0);
     while (decided < count) {
       pass_on_first(found, decided);
+      if (interrupt_.signal() != 0) {
+        stop_before(found, decided);
+        break;
+      }
+      progress_.update(input_bytes_, result_.lines + decided, sink_.acknowledged());
       decided += decide_from(decided);
     }
 
     const auto wanted = static_cast<std::uint64_t>(
         std::count(answers_now_.begin(), answers_now_.end(), request_.wanted));
-    result_.lines += count;
+    result_.lines += found.ends.size();
     result_.wanted += wanted;
     result_.bytes += found.block->size;
     input_bytes_ += found.block->bytes_read;
-    enough_ = request_.stop_early && wanted > 0;
+    enough_ = enough_ || (request_.stop_early && wanted > 0);
     progress_.update(input_bytes_, result_.lines, sink_.acknowledged());
   }
 
@@ -126,6 +131,15 @@ class Stream {
               fmt::format("line {} of the input is not a JSON object: {}; the lines before it "
                           "are done",
                           group_digits(result_.lines + found.ends.size() + 1), keys.problem));
+  }
+
+  // A signal ends the run after the lines that are decided.
+  void stop_before(FoundLines& found, std::size_t line) {
+    enough_ = true;
+    failure_.reset();  // that line was not reached
+    found.ends.resize(line);
+    found.block->size = found.ends.back();
+    answers_now_ = answers_now_.first(line);
   }
 
   // Moves the lines up to the one before `end` that are printed, and were not passed on before, to the front of the

@@ -40,6 +40,16 @@ void require_same_numbers(const AnyFilter::Impl& filter, const FilterSpec& spec)
   if (spec.kind && there.kind && *spec.kind != *there.kind)
     refuse(PlanField::kind, fill_in("is a {} filter, and {} says {}", to_string(*there.kind),
                                     "{kind}", to_string(*spec.kind)));
+  const auto require_kind = [&](bool asked, Kind kind, PlanField field, const char* name) {
+    if (asked && there.kind && *there.kind != kind)
+      refuse(field, fill_in("is a {} filter, and {} is for a {} one", to_string(*there.kind), name,
+                            to_string(kind)));
+  };
+  require_kind(spec.growth.has_value(), Kind::scalable, PlanField::growth, "{growth}");
+  require_kind(spec.counter_bits.has_value(), Kind::counting, PlanField::counter_bits,
+               "{counter_bits}");
+  require_kind(spec.window.has_value(), Kind::window, PlanField::window, "{window}");
+  require_kind(spec.slices.has_value(), Kind::window, PlanField::slices, "{slices}");
   compare(PlanField::growth, spec.growth, there.growth, "grows by {}, and {} says {}", "{growth}");
   compare(PlanField::counter_bits, spec.counter_bits, there.counter_bits,
           "has counters of {} bits, and {} says {}", "{counter_bits}");
@@ -65,7 +75,11 @@ void require_same_numbers(const AnyFilter::Impl& filter, const FilterSpec& spec)
   compare(PlanField::layout, spec.layout, there.layout, "has the layout {}, and {} says {}",
           "{layout}");
   const std::optional<FilterPlan> plan = filter.plan();
-  if (!plan || (there.kind != Kind::plain && there.kind != Kind::counting)) return;
+  if (!plan || (there.kind != Kind::plain && there.kind != Kind::counting)) {
+    if (spec.hashes) refuse(PlanField::hashes, "is none whose {hashes} can be asked for");
+    if (spec.bits) refuse(PlanField::bits, "is none whose {bits} can be asked for");
+    return;
+  }
   const PlanTotals made = totals(*plan);
   compare(PlanField::hashes, spec.hashes, std::optional(made.hashes),
           "has {} hashes per key, and {} says {}", "{hashes}");

@@ -22,7 +22,8 @@ namespace bloomery {
 namespace {
 
 constexpr std::size_t kOfAThread = 65'536;  // fewer keys are not shared out
-constexpr std::size_t kCount = 3 * kOfAThread + 777;  // the rest takes several rounds, the last not whole
+constexpr std::size_t kCount =
+    3 * kOfAThread + 777;  // the rest takes several rounds, the last not whole
 constexpr std::size_t kOfSixtyFour = 64 * kOfAThread + 12'345;
 
 using Keys = std::vector<std::uint64_t>;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs one .phpt by PHP's own run-tests.php: phpt.py EXTENSION FILE [MODULE]
 
-A test that is skipped fails: what it takes is installed by ./dev test. It finds a scratch directory in SCRATCH, and,
-if its name says redis, the port of a server in REDIS_PORT, with the module if it says module; if it says tls, one for TLS in REDIS_TLS_PORT, whose
-certificate an authority in CERTIFICATES has signed: ca.pem, and client.pem with its key.
+A test that is skipped fails: what it takes is installed by ./dev test. It finds a scratch directory in SCRATCH. If its
+name says redis, the port of a server is in REDIS_PORT, with the module if it says module. If it says tls, one for TLS is
+in REDIS_TLS_PORT, whose certificate an authority in CERTIFICATES has signed: ca.pem, and client.pem with its key.
 """
 
 import os

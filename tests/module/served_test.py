@@ -120,7 +120,8 @@ def commands(server):
         expect(f"first key of {name}", described[3], 1)
         if name in ("bf.madd", "cf.mexists"):
             items = dict(zip(said["arguments"][-1][::2], said["arguments"][-1][1::2]))
-            expect(f"items of {name}", (items[b"name"], [str(flag) for flag in items[b"flags"]]), (b"item", ["multiple"]))
+            flags = [str(flag) for flag in items[b"flags"]]
+            expect(f"items of {name}", (items[b"name"], flags), (b"item", ["multiple"]))
     expect("keys of BF.MERGE", server.ask("COMMAND", "GETKEYS", "BF.MERGE", "a", "b", "c"),
            [b"a", b"b", b"c"])
     expect("keys of BF.INSERT",

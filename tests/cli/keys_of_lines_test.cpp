@@ -189,6 +189,10 @@ TEST_F(OutputFiles, AreNeverTheFilterAndMayBeADevice) {
   const std::string filter = made("f.bloom", "a\n");
   EXPECT_TRUE(is_error(run({"check", "-o", filter, filter}, "a\n"), {filter, "output as well"}));
   EXPECT_EQ(run({"check", "-q", "-c", filter}, "a\n").out, "1\n");
+  const std::string fresh = path("fresh");
+  EXPECT_TRUE(is_error(run({"dedup", "-q", "--filter", fresh, "-n", "1K", "-o", fresh}, "a\n"),
+                       {fresh, "output as well"}));
+  EXPECT_FALSE(std::filesystem::exists(fresh));
   EXPECT_EQ(run({"dedup", "-q", "-o", "/dev/null"}, "a\n").code, 0);
   EXPECT_EQ(run({"dedup", "-q", "-o", "/dev/stdout"}, "a\n").out, "a\n");
 }

@@ -109,16 +109,23 @@ void MovedFilter::check(int lines_before) {
 
   const std::string now = change();
   const bool waits = fate() == Fate::overwritten;
-  if (waits)
-    EXPECT_TRUE(is_error(add(filter_, second_), {filter_, "another writer has it open"}));
+  const Ran second = add(filter_, second_);
+  // A writer that stores at the moment of the copy has ended by then: the pages were taken from under it.
+  const bool ended = waits && second.code == 0;
+  if (waits && !ended)
+    EXPECT_TRUE(is_error(second, {filter_, "another writer has it open"}));
   else
-    EXPECT_EQ(add(filter_, second_).code, 0);
+    EXPECT_EQ(second.code, 0);
   const std::string after = numbers(kManyLines, kManyLines + 1000);
   writer.write(after);
   const Ran ran = writer.finish();
   if (now.empty()) {
-    EXPECT_TRUE(is_error(
-        ran, {filter_, waits ? "something else has written into it" : "was removed or replaced"}));
+    const bool cut = ran.err.find("was truncated or overwritten in place") != std::string::npos;
+    EXPECT_TRUE(cut ? waits : !ended) << ran.err;
+    if (!cut) {
+      EXPECT_TRUE(is_error(ran, {filter_, waits ? "something else has written into it"
+                                                : "was removed or replaced"}));
+    }
     EXPECT_EQ(ran.err.find("lines are added"), std::string::npos) << "they went with the file";
   } else {
     EXPECT_EQ(ran.code, 0) << ran.err;

@@ -10,8 +10,8 @@
 namespace bloomery::cli {
 
 namespace {
-constexpr std::uint64_t kXzUnit =
-    4;  // a stream is a multiple of it, and so is the padding after it
+// The length of a stream is a multiple of it, and so is that of the padding after it.
+constexpr std::uint64_t kXzUnit = 4;
 }  // namespace
 
 Decompressor::Decompressor(Format format, std::string name)

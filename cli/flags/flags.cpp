@@ -149,12 +149,10 @@ constexpr Flag kFlags[] = {
      "FIELD is a name at the top level, exactly as it is written there, or a path such as "
      "/request/url or /tags/0. The key of a string is its text, the key of any other value is its "
      "JSON. A line without the field has the empty key. It is an error, and the lines before it "
-     "are "
-     "done, if a line does not begin with { and end with }, ends within a string, or is not UTF-8; "
-     "if the names and punctuation before FIELD are not JSON; or if FIELD is no JSON string, "
-     "number "
-     "or word. To be fast, nothing else is checked: not the other values before FIELD, not what is "
-     "in an object or array that is the key, and not what comes after FIELD."},
+     "are done, if a line does not begin with { and end with }, ends within a string, or is not "
+     "UTF-8; if the names and punctuation before FIELD are not JSON; or if FIELD is no JSON "
+     "string, number or word. To be fast, nothing else is checked: not the other values before "
+     "FIELD, not what is in an object or array that is the key, and not what comes after FIELD."},
     {FlagId::ignore_case, 0, kStreams, "ignore-case", "", "",
      "keys ignore the case of the letters A to Z", "Other letters stay different."},
     {FlagId::on, 0, kStreams, "raw", "", "",

@@ -55,8 +55,8 @@ void check_lines(const Options& options, const VerbInfo& verb, bool delimiter_gi
   if (!key.fields.empty() && !key.json_field.empty())
     refuse(fmt::format("{}: -k and --json-key both say what the key is", verb.name));
   const bool prints = !options.count && !(verb.verb == Verb::check && options.quiet);
-  if (options.out &&
-      options.out == options.filter)  // -o would make the file, and then it would be no filter
+  // -o would make the file, and then it would be no filter.
+  if (options.out && options.out == options.filter)
     refuse(fmt::format("{} is the output as well; write to another file", *options.out));
   if ((options.compress || options.out) && !prints)
     refuse(fmt::format("{}: {} goes with lines that are printed, and {} prints none", verb.name,

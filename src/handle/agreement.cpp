@@ -25,7 +25,8 @@ std::optional<FilterPlan> plan_here(const AnyFilter::Impl& filter, const FilterS
   }
 }
 
-void require_same_numbers(const AnyFilter::Impl& filter, const FilterSpec& spec) {
+void require_same_numbers(const AnyFilter::Impl& filter, const std::optional<FilterPlan>& plan,
+                          const FilterSpec& spec) {
   const auto refuse = [&](PlanField field, const std::string& what) {
     throw PlanError(ErrorCode::mismatch, field,
                     " " + what + "; leave it out, or name another filter", filter.name());
@@ -74,7 +75,6 @@ void require_same_numbers(const AnyFilter::Impl& filter, const FilterSpec& spec)
           "was made for a false-positive rate of {}, and {} says {}", "{fpr}");
   compare(PlanField::layout, spec.layout, there.layout, "has the layout {}, and {} says {}",
           "{layout}");
-  const std::optional<FilterPlan> plan = filter.plan();
   if (!there.kind) return;  // the scheme of a PHP class has its bits
   if (!plan || (*there.kind != Kind::plain && *there.kind != Kind::counting)) {
     if (spec.hashes) refuse(PlanField::hashes, "is none whose {hashes} can be asked for");
@@ -101,7 +101,7 @@ void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
                        const AnyOptions& options) {
   // The plan that a request gives may state another rate or capacity than the request.
   const std::optional<FilterPlan> plan = filter.plan();
-  if (!plan || plan_here(filter, spec) != plan) require_same_numbers(filter, spec);
+  if (!plan || plan_here(filter, spec) != plan) require_same_numbers(filter, plan, spec);
   const Hasher* const hasher = filter.hasher();
   if (hasher == nullptr) return;
   const auto refuse_hash = [&](const char* what) {

@@ -304,8 +304,8 @@ class FileFilter final : public OfContents {
   FilterFile file_;
   Access access_;
   bool closed_ = false;
-  std::optional<WindowFilter>
-      window_;  // as it is now, for a reader or after close(), if the file is behind
+  // As it is now, for a reader or after close(), if the file is behind.
+  std::optional<WindowFilter> window_;
 };
 
 }  // namespace

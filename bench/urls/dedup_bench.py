@@ -84,6 +84,8 @@ def main():
     parser.add_argument("--directory", type=pathlib.Path, help="where the files go")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
+    if arguments.directory:
+        arguments.directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=arguments.directory) as name:
         directory = pathlib.Path(name)
         stream = directory / "urls"

@@ -111,6 +111,8 @@ def main():
     if arguments.old:
         tools = {"old: ": arguments.old.resolve(), **tools}
     busy = os.getloadavg()[0]
+    if arguments.directory:
+        arguments.directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=arguments.directory) as name:
         bench = Bench(build, tools, pathlib.Path(name))
         table = bench.loads(arguments.lines, arguments.addresses, arguments.rounds)

@@ -97,6 +97,8 @@ def main():
     parser.add_argument("--old", type=pathlib.Path, help="another build of the tool")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
+    if arguments.directory:
+        arguments.directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=arguments.directory) as name:
         directory = pathlib.Path(name)
         write_logs(build, directory, arguments.lines)

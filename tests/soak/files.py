@@ -1,7 +1,8 @@
 """Files of every kind: writers killed at random, names changed under them, backups put back.
 
 A round has one kind. Writers end or are killed, with all durabilities; with `--batch` the input is repeated until all
-of it is done. `mv` moves the file of a writer away while a second writer begins at the same path.
+of it is done. `mv` and `rm` take the file of a writer away while a second writer begins at the same path; `cp`
+overwrites it in place.
 """
 
 import os
@@ -33,7 +34,7 @@ class Round:
 
     def play(self):
         steps = {self.write: 8, self.write_in_a_batch: 0 if self.kind == "plain" else 6, self.rotate: 2,
-                 self.copy: 1, self.put_back: 1, self.compare: 2, self.check_meanwhile: 2}
+                 self.remove: 1, self.copy: 1, self.put_back: 1, self.overwrite: 1, self.compare: 2, self.check_meanwhile: 2}
         for _ in range(60):
             if not self.run.has_time():
                 break
@@ -172,6 +173,36 @@ class Round:
         self.file.check()
         self.kept = [*self.kept, old][-3:]
 
+    def remove(self):
+        """Removes the file of a writer, and starts a second writer at its path."""
+        verb, lines = self.operation()
+        durability, path = self.durability(), self.file.path
+        self.run.step("rm", "beneath", verb, len(lines), durability)
+        first = self.writer(path, verb, durability)
+        self.feed(first, lines[:len(lines) // 2])
+        self.pause()
+        opened = self.has_open(first, path)
+        if not opened:
+            first.kill()
+        os.unlink(path)
+        before = first.acknowledged()
+        self.file = self.make()
+        new_lines = self.lines()
+        second = self.writer(path, "add", "sync")
+        self.feed(second, new_lines)
+        if opened:
+            self.feed(first, lines[len(lines) // 2:])
+            self.expect_failure(first, before)
+        self.end(self.file, second, "add", new_lines, "sync", self.run.chance(0.3))
+        self.file.check()
+
+    def expect_failure(self, writer, acknowledged):
+        """A writer that has lost its file says so, and that no line is safe beyond those it acknowledged before."""
+        code = writer.finish()
+        self.run.expect(code == 2, lambda: f"a writer without its file returned {code}: {writer.errors()}")
+        now = writer.acknowledged()
+        self.run.expect(now <= acknowledged, lambda: f"{now} lines acknowledged, before {acknowledged}")
+
     def has_open(self, writer, path):
         """Whether the writer has the file open and locked, as the system sees it."""
         folder = f"/proc/{writer.process.pid}/fd"
@@ -199,6 +230,41 @@ class Round:
             os.rename(copy, path)
         model.restored(saved)
         model.compare()
+
+    def overwrite(self):
+        """Writes the backup into the file itself, beneath a writer."""
+        if self.backup is None or self.backup[0] is not self.file:
+            return
+        model, saved = self.backup
+        verb, lines = self.operation()
+        durability = self.durability()
+        self.run.step("cp over", "beneath", verb, len(lines), durability)
+        writer = self.writer(model.path, verb, durability)
+        half = (len(lines) + 1) // 2
+        self.feed(writer, lines[:half])
+        writer.wait_until_read()
+        self.pause()
+        for path in (model.path, model.reference):
+            shutil.copyfile(path.with_name(f"backup of {path.name}"), path)
+        self.feed(writer, lines[half:])
+        if not writer.is_refused():
+            # Nothing was overwritten: the copy had what the writer had read.
+            self.run.expect(saved[:2] == model.saved()[:2], "a writer does not see that its file was overwritten")
+            model.reconcile(verb, lines, writer.acknowledged(), len(lines))
+            model.compare()
+            return
+        self.expect_failure(writer, half)  # it may have acknowledged any of these just before the copy
+        code, _, error = self.tool.attempt("add", "-q", model.path, lines=[])
+        if code == 0:
+            code, _, error = self.tool.attempt("verify", "-q", model.path)
+        if code == 0:
+            model.restored(saved)
+            model.compare()
+            return
+        # The writer wrote into the copy before it could see that it is another file.
+        self.run.expect(durability != "none", f"after cp over it: {error}")
+        self.run.expect(any(word in error for word in ("salvage", "damaged", "truncated")), f"after cp over it: {error}")
+        self.file = self.make()
 
     def compare(self):
         self.run.step("compare")

@@ -1,9 +1,13 @@
 """The tool `bloomery`: commands that run to their end, and writers that are killed while they run."""
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
+import sys
+import termios
+import time
 
 from worker import Finding
 
@@ -62,6 +66,15 @@ class Writer:
         except BrokenPipeError:
             pass  # it has ended; finish() checks how
 
+    def wait_until_read(self, seconds=60):
+        """Until it has taken all lines from the pipe: it has read the header of its file before."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self.process.poll() is None:
+            waiting = fcntl.ioctl(self.process.stdin, termios.FIONREAD, bytes(4))
+            if int.from_bytes(waiting, sys.byteorder) == 0:
+                return
+            time.sleep(0.001)
+
     def finish(self, seconds=120):
         """The exit status, after the writer has read all of its input."""
         try:
@@ -69,6 +82,9 @@ class Writer:
         except BrokenPipeError:
             pass
         return self.process.wait(seconds)
+
+    def is_refused(self):
+        return self.finish() not in (0, 1)
 
     def kill(self):
         self.tool.run.count("kills")

@@ -74,7 +74,6 @@ void ApplyLines::finish(const std::function<void()>&) {
 
 void ApplyLines::apply_pending() {
   keep_time();
-  filter_.keep_alive();
   if (!pending_.empty()) acknowledged_by([&] { changed_ += filter_.apply(operation_, pending_); });
   applied_ += pending_.size();
   pending_.clear();
@@ -88,6 +87,7 @@ void ApplyLines::acknowledge() {
       filter_.end_load();
       loads_ = filter_.begin_load();
     });
+  filter_.keep_alive();  // no line is acknowledged whose filter is gone
   lines_ = applied_;
   last_ = Clock::now();
   interval_ = std::max<Clock::duration>(std::chrono::seconds(1), kMostlyLines * (last_ - begin));

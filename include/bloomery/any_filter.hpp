@@ -307,8 +307,9 @@ class AnyFilter {
   // Error{wrong_kind}: this filter is always up to date; {read_only} after close().
   bool reload();
 
-  void sync();        // makes every change so far as durable as the place can
-  void keep_alive();  // call it during rebuild() on a server if you insert nothing for minutes
+  void sync();  // makes every change so far as durable as the place can
+  // During rebuild() on a server: call it if you insert nothing for minutes. Of a file: FilterFile::require_place.
+  void keep_alive();
   // Calls sync(), then releases the place. After rebuild() it puts the new filter into its place. Look-ups in memory
   // and in files still work; a filter on a server then throws Error{read_only} from every call that needs the server.
   // Closing twice does nothing.

@@ -41,8 +41,8 @@
 // cannot merge.
 //
 // A writer's file may be renamed, with or without its directory: the writer continues in it, and path() is
-// the new path. If something removes, replaces or overwrites the file, the next sync(), close() or full journal
-// throws Error{missing}: the added keys are lost with the file, and whatever is at the path stays there.
+// the new path. If something removes, replaces or overwrites the file, the next sync(), close(), require_place() or
+// full journal throws Error{missing}: the added keys are lost with the file, and whatever is at the path stays there.
 //
 // Readers, and `process` and `sync` writers of plain filters, map the file. If something truncates the file or
 // copies another file over it, an access to the missing part raises the signal SIGBUS, which kills the process; so
@@ -219,6 +219,9 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
 
   // Makes every change so far durable, at every level.
   void sync();
+  // For a writer that tells others which keys are safe: at the cost of a few system calls it finds what sync() would.
+  // Error{missing}: the file was removed, replaced or overwritten.
+  void require_place();
   // Calls sync(), then releases the file and its lock. Look-ups still work: in memory, or in a mapping
   // that the handle keeps. Closing twice does nothing. After an Error the handle is unchanged, so the
   // caller can make room and close again; but a poisoned handle always releases the file.

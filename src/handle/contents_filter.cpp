@@ -271,6 +271,7 @@ class FileFilter final : public OfContents {
   void end_load() override { file_.end_load(); }
   std::uint64_t begin_batch(std::string_view name) override { return file_.begin_batch(name); }
   void sync() override { file_.sync(); }
+  void keep_alive() override { file_.require_place(); }
   void close() override {
     file_.close();
     closed_ = true;

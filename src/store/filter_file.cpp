@@ -93,6 +93,10 @@ void FilterFile::use_threads(unsigned threads) noexcept {
   session_->contents().use_threads(threads);
 }
 
+void FilterFile::require_place() {
+  at_edge(*this, [&] { session_->require_place(); });
+}
+
 bool FilterFile::begin_load() noexcept { return session_->begin_load(); }
 
 void FilterFile::end_load() {

@@ -79,7 +79,18 @@ class MovedFilter : public test::Files,
     }
     return {};
   }
-  void check(int lines_before);
+  void check(int lines_before, std::chrono::milliseconds waiting = {});
+
+  // Takes the lines of --json out of what was said. Returns the number of lines that the last one acknowledges.
+  [[nodiscard]] static int take_acknowledged(std::string& said) {
+    const std::string before = "{\"acknowledged\":";
+    int lines = 0;
+    for (std::size_t at = 0; (at = said.find(before, at)) != std::string::npos;) {
+      lines = std::stoi(said.substr(at + before.size()));
+      said.erase(at, said.find('\n', at) + 1 - at);
+    }
+    return lines;
+  }
 
   const std::string filter_ = path("d/f");
   const std::string backed_up_ = numbers(-1100, -1000), second_ = numbers(-3000, -2000);
@@ -95,22 +106,24 @@ INSTANTIATE_TEST_SUITE_P(
              text_of(std::get<2>(param.param));
     });
 
-void MovedFilter::check(int lines_before) {
+void MovedFilter::check(int lines_before, std::chrono::milliseconds waiting) {
   fs::create_directory(path("d"));
   make(path("backup"));
   ASSERT_EQ(add(path("backup"), backed_up_).code, 0);
   make(filter_);
-  Running writer({"add", "--durability", durability(), filter_});
+  Running writer({"add", "--json", "--durability", durability(), filter_});
   writer.write(numbers(0, lines_before));
   writer.wait_until_read();  // the filter is open then; its lock alone does not say so
   const bool stored = lines_before == kManyLines && durability() != "none";
   for (int i = 0; stored && i < 6000 && !has_all(filter_, "0\n"); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::this_thread::sleep_for(waiting);
 
   const std::string now = change();
   const bool waits = fate() == Fate::overwritten;
   const Ran second = add(filter_, second_);
-  // A writer that stores at the moment of the copy has ended by then: the pages were taken from under it.
+  // A writer that stored at the moment of the copy has ended by then, for the pages were taken from under it; so has
+  // one that looked after its file since.
   const bool ended = waits && second.code == 0;
   if (waits && !ended)
     EXPECT_TRUE(is_error(second, {filter_, "another writer has it open"}));
@@ -118,10 +131,12 @@ void MovedFilter::check(int lines_before) {
     EXPECT_EQ(second.code, 0);
   const std::string after = numbers(kManyLines, kManyLines + 1000);
   writer.write(after);
-  const Ran ran = writer.finish();
+  Ran ran = writer.finish();
+  const int acknowledged = take_acknowledged(ran.err);
   if (now.empty()) {
+    EXPECT_LE(acknowledged, lines_before) << "lines that came after the file was lost";
     const bool cut = ran.err.find("was truncated or overwritten in place") != std::string::npos;
-    EXPECT_TRUE(cut ? waits : !ended) << ran.err;
+    EXPECT_TRUE(waits || !cut) << ran.err;
     if (!cut) {
       EXPECT_TRUE(is_error(ran, {filter_, waits ? "something else has written into it"
                                                 : "was removed or replaced"}));
@@ -148,6 +163,10 @@ void MovedFilter::check(int lines_before) {
 
 TEST_P(MovedFilter, LosesNothingSilentlyBeforeItHasLines) { check(1000); }
 TEST_P(MovedFilter, LosesNothingSilentlyWhenItHasLines) { check(kManyLines); }
+// After a second it has acknowledged the lines, and its journal has room for more.
+TEST_P(MovedFilter, LosesNothingSilentlyWhenItHasAJournal) {
+  if (durability() != "none") check(1000, std::chrono::milliseconds(1300));
+}
 
 }  // namespace
 }  // namespace bloomery

@@ -264,6 +264,7 @@ class Round:
         # The writer wrote into the copy before it could see that it is another file.
         self.run.expect(durability != "none", f"after cp over it: {error}")
         self.run.expect(any(word in error for word in ("salvage", "damaged", "truncated")), f"after cp over it: {error}")
+        model.path.unlink()
         self.file = self.make()
 
     def compare(self):

@@ -2,6 +2,7 @@
 // own file wherever that is now, and where that is gone it says so.
 #include "store/fake_os.hpp"
 #include "store/kinds.hpp"
+#include "support/expect_error.hpp"
 
 #include <optional>
 
@@ -206,6 +207,38 @@ TEST_P(MovedFile, ReplacesNothingAndLosesNothingSilently) {
       fs::remove_all(scratch_ / "d");
       fs::remove_all(scratch_ / "e");
     }
+}
+
+TEST_P(MovedFile, IsMissedByAWriterThatAsks) {
+  for (const Writing writing : {Writing::opened, Writing::written, Writing::shared})
+    for (const Fate fate : kFates) {
+      if (!has(writing)) continue;
+      SCOPED_TRACE(std::string(text_of(writing)) + ", " + text_of(fate));
+      fs::create_directory(scratch_ / "d");
+      FilterFile writer = begin(writing);
+      EXPECT_NO_THROW(writer.require_place());
+      const std::string now = change(fate);
+      if (now.empty()) {
+        expect_error(ErrorCode::missing, {path_}, [&] { writer.require_place(); });
+        expect_error(ErrorCode::poisoned, {path_}, [&] { insert(writer); });
+      } else {
+        EXPECT_NO_THROW(writer.require_place());
+        insert(writer);
+        writer.close();
+        expect_error(ErrorCode::read_only, {"closed"}, [&] { writer.require_place(); });
+        EXPECT_NO_THROW(FilterFile::open(now).require_place()) << "a reader has nothing to lose";
+      }
+      fs::remove_all(scratch_ / "d");
+      fs::remove_all(scratch_ / "e");
+    }
+}
+TEST_P(MovedFile, IsNotMissedByARebuild) {
+  fs::create_directory(scratch_ / "d");
+  FilterFile writer = begin(Writing::rebuilding);
+  change(Fate::removed);
+  EXPECT_NO_THROW(writer.require_place());
+  writer.close();
+  EXPECT_TRUE(has_last_key(path_));
 }
 
 // A writer that changed nothing has nothing to say.

@@ -79,6 +79,11 @@ void Writer::close() {
   let_go();
 }
 
+void Writer::require_place() {
+  require_writable();
+  if (!is_rebuilding()) require_own(opened_);
+}
+
 void Writer::count_pieces() {
   if (!std::exchange(has_pieces_, false)) return;
   const FilterView* plain = contents().as<FilterView>();

@@ -62,6 +62,8 @@ class Session {
 
   virtual void sync() = 0;
   virtual void close() = 0;
+  // Error{missing}: what a writer adds would be lost, because it is no longer its file that is there.
+  virtual void require_place() {}
   virtual void drop() { close(); }         // the handle is destroyed without close()
   virtual bool reload() { return false; }  // a writer always has the file at the path
 
@@ -91,6 +93,7 @@ class Writer : public Session {
   void sync() final;
   // After an Error the file is still open, unless it is poisoned.
   void close() final;
+  void require_place() final;
   void drop() final;
 
   void replace_at_close(File replaced, std::unique_ptr<NewFile> fresh) noexcept {

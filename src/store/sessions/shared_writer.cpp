@@ -80,6 +80,12 @@ class SharedWriter final : public Session {
     opened_.file.close();
   }
 
+  void require_place() override {
+    require_writable();
+    const Gate gate(opened_.file);
+    take_header();
+  }
+
   [[nodiscard]] Contents& contents() noexcept override { return contents_; }
   [[nodiscard]] const Opened& opened() const noexcept override { return opened_; }
 

@@ -4,6 +4,7 @@
 #include "flags/parse.hpp"
 #include "tool.hpp"
 
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -30,6 +31,7 @@ TEST(Texts, TheTableIsInOrderAndWithoutRepeats) {
     for (const Flag& flag : all_flags()) {
       if (!takes(verb, flag)) continue;
       if (flag.short_name != 0) {
+        EXPECT_NE(std::isalnum(static_cast<unsigned char>(flag.short_name)), 0) << flag.long_name;
         EXPECT_TRUE(names.insert(std::string(1, flag.short_name)).second);
       }
       if (!flag.long_name.empty()) {
@@ -51,6 +53,32 @@ TEST(Texts, HelpNamesEveryFlagAndExample) {
       EXPECT_TRUE(has(whole, std::string(example.command)));
       EXPECT_TRUE(has(long_help(), std::string(example.command)));
     }
+  }
+}
+
+// As one line, without the breaks and indents of a page.
+std::string words_of(const std::string& page) {
+  std::istringstream in(page);
+  std::string out;
+  for (std::string word; in >> word;) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
+TEST(Texts, LongHelpHasEveryWordAndFitsATerminal) {
+  for (const VerbInfo& verb : all_verbs()) {
+    const std::string page = long_help(verb), whole = words_of(page);
+    EXPECT_TRUE(has(whole, std::string(verb.detail))) << verb.name;
+    for (const Topic& topic : all_topics()) EXPECT_TRUE(has(whole, std::string(topic.text)));
+    for (const Example& example : verb.examples)
+      EXPECT_TRUE(has(whole, std::string(example.meaning)));
+    for (const Flag& flag : all_flags()) {
+      if (!takes(verb, flag)) continue;
+      EXPECT_TRUE(has(whole, std::string(flag.help))) << flag_usage(flag);
+      EXPECT_TRUE(has(whole, std::string(flag.detail))) << flag_usage(flag);
+    }
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_TRUE(line.size() <= 80 || has(line, "  bloomery ") || has(line, " | ")) << line;
   }
 }
 

@@ -17,7 +17,7 @@ namespace bloomery::cli {
 [[nodiscard]] std::string fpr_plot(const FilterPlan& plan);
 
 // The share of ones in each part of a filter's bits (of a counting filter: of counters that are
-// not zero); a strip for each sub-filter of one that grows. Reads all of the bits once.
+// not zero); a strip for each sub-filter of one that grows. Reads at most 16 MiB of each.
 [[nodiscard]] std::string fill_plot(const FilterFile& file);
 
 // ---- `plan --table`: false-positive rates over bits per key and hashes (plan_table.cpp) -----------

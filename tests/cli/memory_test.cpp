@@ -41,6 +41,8 @@ std::vector<LargeCase> large_cases() {
       all[plain].verbs.push_back({"add", "--durability", level, "FILE"});
       all[plain].verbs.push_back({"dedup", "--durability", level, "--filter", "FILE"});
     }
+  for (LargeCase& one : all)
+    if (one.name != "scalable") one.verbs.push_back({"info", "--plot", "FILE"});
   return all;
 }
 
@@ -63,7 +65,9 @@ TEST_P(LargeFilter, IsNotReadForOneLine) {
     const bool reads_lines = words[0] != "info";
     const test::Ran ran = run(words, reads_lines ? "a line\n" : "");
     EXPECT_LE(ran.code, 1) << ran.err;
-    EXPECT_LE(ran.most_memory, kSmall) << words[0] << " " << words[1];
+    // The system maps much around each of the 64 places that a plot looks at, but not all of the file.
+    EXPECT_LT(ran.most_memory, words[1] == "--plot" ? kLarge : kSmall)
+        << words[0] << " " << words[1];
   }
 }
 

@@ -15,6 +15,7 @@
 #include "handle/dump_file.hpp"
 #include "handle/places.hpp"
 #include "handle/plain_bits.hpp"
+#include "store/files.hpp"
 
 namespace bloomery {
 

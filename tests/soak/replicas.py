@@ -135,8 +135,7 @@ class Pair:
         """Reloads the data while there is no fork, which the server would kill."""
         self.follow()
         server = self.either()
-        wait_until("the fork ends", lambda: "rdb_bgsave_in_progress:0" in server.ask("INFO", "persistence").decode()
-                   and "aof_rewrite_in_progress:0" in server.ask("INFO", "persistence").decode())
+        wait_until("the fork ends", lambda: self.persists(server, "rdb_bgsave_in_progress:0", "aof_rewrite_in_progress:0"))
         server.ask("DEBUG", "RELOAD")
 
     def restart(self):
@@ -167,9 +166,13 @@ class Pair:
         """After a full resynchronisation Redis writes a new AOF, and until that exists no data survives a kill."""
         self.replica.ask("REPLICAOF", "NO", "ONE")
         self.master, self.replica = self.replica, self.master
-        wait_until("the new master has its AOF", lambda: all(
-            words in self.master.ask("INFO", "persistence").decode() for words in (
-                "aof_rewrite_in_progress:0", "aof_rewrite_scheduled:0", "aof_last_bgrewrite_status:ok")), 60)
+        wait_until("the new master has its AOF", lambda: self.persists(
+            self.master, "aof_rewrite_in_progress:0", "aof_rewrite_scheduled:0", "aof_last_bgrewrite_status:ok"), 60)
+
+    def persists(self, server, *words):
+        """Whether all of this is so at one time: what is scheduled now may be in progress a moment later."""
+        said = server.ask("INFO", "persistence").decode()
+        return all(word in said for word in words)
 
     def hand_over(self):
         """A planned change of roles."""

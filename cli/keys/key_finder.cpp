@@ -29,15 +29,26 @@ KeyFinder::KeyFinder(KeyRule rule) : rule_(std::move(rule)), by_number_(rule_.fi
   if (!rule_.json_field.empty()) json_.emplace(rule_.json_field);
 }
 
-// A field has no delimiter in it, so different fields never make the same key.
+// Fields are found in the line as it is, since their delimiter may be a letter.
+std::string_view KeyFinder::in_case(std::string_view part, std::string_view text) const noexcept {
+  if (!rule_.ignore_case || part.empty()) return part;
+  return std::string_view(lower_).substr(static_cast<std::size_t>(part.data() - text.data()),
+                                         part.size());
+}
+
+// A field has no delimiter in it, so different fields never make the same key. In lower case a field may have the
+// letter of the delimiter, but not in upper case.
 template <class Use>
 void KeyFinder::each_joined(std::string_view text, std::span<const std::size_t> ends, Use use) {
-  const char between = rule_.whitespace ? ' ' : rule_.delimiter;
+  const bool letter = rule_.ignore_case && rule_.delimiter >= 'a' && rule_.delimiter <= 'z';
+  const char upper = static_cast<char>(rule_.delimiter - (letter ? 'a' - 'A' : 0));
+  const char between = rule_.whitespace ? ' ' : upper;
   const Delimiter delimiter = delimiter_of(rule_);
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
     Fields fields(text.substr(begin, end - begin - 1), text.data() + text.size(), delimiter);
-    for (const std::size_t place : by_number_) found_[place] = fields.field(rule_.fields[place]);
+    for (const std::size_t place : by_number_)
+      found_[place] = in_case(fields.field(rule_.fields[place]), text);
     key_ = found_.front();
     for (const std::string_view field : std::span(found_).subspan(1)) {
       key_ += between;
@@ -79,7 +90,6 @@ void KeyFinder::each_key(std::string_view text, std::span<const std::size_t> end
   if (rule_.ignore_case) {
     lower_ = text;
     to_lower(lower_);
-    text = lower_;
   }
   if (rule_.fields.size() > 1) {
     each_joined(text, ends, use);
@@ -90,7 +100,9 @@ void KeyFinder::each_key(std::string_view text, std::span<const std::size_t> end
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
     const std::string_view line = text.substr(begin, end - begin - 1);
-    use(number == 0 ? line : Fields(line, text.data() + text.size(), delimiter).field(number));
+    const std::string_view part =
+        number == 0 ? line : Fields(line, text.data() + text.size(), delimiter).field(number);
+    use(in_case(part, text));
     begin = end;
   }
 }

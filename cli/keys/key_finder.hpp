@@ -47,6 +47,9 @@ class KeyFinder {
             Keys& keys);
 
  private:
+  // The part of the text as a key.
+  [[nodiscard]] std::string_view in_case(std::string_view part,
+                                         std::string_view text) const noexcept;
   template <class Use>
   void each_key(std::string_view text, std::span<const std::size_t> ends, std::string& problem,
                 Use use);

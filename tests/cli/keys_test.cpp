@@ -10,6 +10,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bloomery::cli {
@@ -164,6 +165,19 @@ TEST(Keys, IgnoreCaseOfAsciiAlone) {
             Words{"b"});
   EXPECT_EQ(keys_of("{\"K\":\"\\u0041\\nB\"}\n", {.ignore_case = true, .json_field = "K"}).keys,
             Words{"a\nb"});
+}
+
+TEST(Keys, IgnoreCaseButNotThatOfTheDelimiter) {
+  const auto keys = [](const std::string& text, std::vector<std::size_t> fields, char delimiter) {
+    return keys_of(text, {.fields = std::move(fields), .delimiter = delimiter, .ignore_case = true})
+        .keys;
+  };
+  EXPECT_EQ(keys("1TxT3\n", {2}, 'T'), Words{"x"});
+  EXPECT_EQ(keys("1TAtBT3\n", {2}, 'T'), Words{"atb"});
+  EXPECT_EQ(keys("1tATBt3\n", {2}, 't'), Words{"atb"});
+  EXPECT_EQ(keys("1TBtaT3\n", {3, 2}, 'T'), Words{"3Tbta"});
+  const Words apart = keys("aXxb\naxXb\n", {1, 2}, 'x');
+  EXPECT_NE(apart.at(0), apart.at(1));
 }
 
 std::string value(const std::string& line, const std::string& field) {

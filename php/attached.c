@@ -24,6 +24,8 @@ typedef struct {
   struct known_file file;   /* as it was at the last look */
   struct timespec looked;
   pid_t process; /* a child process may not use its parent's writer */
+  uint64_t capacity; /* the numbers that the last request gave; 0: none */
+  double fpr;
 } Entry;
 
 static void free_entry(zval *value) { bloomery_let_go(Z_PTR_P(value)); }
@@ -89,27 +91,43 @@ static bool is_current(Entry *entry, const char *path, bool writes) {
   return bloomery_nature_of(entry->shared.filter, &entry->shared.nature);
 }
 
-/* The attached filter, if it is current; NULL: it has to be opened. */
-static bloomery_attached *find(const zend_string *name, bool writes, const struct timespec *now) {
+/* The entry of the attached filter, if that is current; NULL: it has to be opened. */
+static Entry *find(const zend_string *name, bool writes, const struct timespec *now) {
   Entry *entry = zend_hash_find_ptr(&ATTACHED, (zend_string *)name);
   if (!entry) return NULL;
   if (!writes || entry->process == getpid()) {
-    if (!is_a_second_ago(&entry->looked, now)) return &entry->shared;
+    if (!is_a_second_ago(&entry->looked, now)) return entry;
     entry->looked = *now;
-    if (is_current(entry, ZSTR_VAL(name) + 1, writes)) return &entry->shared;
+    if (is_current(entry, ZSTR_VAL(name) + 1, writes)) return entry;
   }
   /* Objects that have it keep the old filter; opening the present file reports what is wrong with it. */
   zend_hash_del(&ATTACHED, (zend_string *)name);
   return NULL;
 }
 
+/* Whether the filter has the numbers of the request, so that no answer depends on which page a worker served first.
+ * Other numbers than last time are compared by the library, which opens the file once more for that. */
+static bool is_as_requested(Entry *entry, const char *path, bool writes, bloomery_request *request,
+                            bloomery_error *error) {
+  const bloomery_spec *spec = &request->spec;
+  if (!writes || ((spec->capacity == 0 || spec->capacity == entry->capacity) &&
+                  (spec->fpr == 0 || spec->fpr == entry->fpr)))
+    return true;
+  bloomery_filter *compared = bloomery_open_or_create(path, spec, &request->options, error);
+  if (!compared) return false;
+  bloomery_free(compared);
+  if (spec->capacity != 0) entry->capacity = spec->capacity;
+  if (spec->fpr != 0) entry->fpr = spec->fpr;
+  return true;
+}
+
 static bloomery_attached *attach(const zend_string *name, bool writes, bloomery_request *request,
                                  bloomery_error *error) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  bloomery_attached *there = find(name, writes, &now);
-  if (there) return there;
   const char *path = ZSTR_VAL(name) + 1;
+  Entry *there = find(name, writes, &now);
+  if (there) return is_as_requested(there, path, writes, request, error) ? &there->shared : NULL;
   struct known_file file = {0};
   look(path, &file);
   bloomery_filter *filter = writes ? bloomery_open_or_create(path, &request->spec, &request->options, error)
@@ -128,6 +146,8 @@ static bloomery_attached *attach(const zend_string *name, bool writes, bloomery_
   entry->file = file;
   entry->looked = now;
   entry->process = getpid();
+  entry->capacity = request->spec.capacity;
+  entry->fpr = request->spec.fpr;
   zend_hash_str_add_ptr(&ATTACHED, ZSTR_VAL(name), ZSTR_LEN(name), entry);
   return &entry->shared;
 }

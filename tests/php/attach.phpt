@@ -60,6 +60,10 @@ $w = Filter::attach("w.bloom", writers: true, capacity: 1000, fpr: 0.001);
 $also = Filter::open("w.bloom", "w", options: ['shared' => true]);
 var_dump($w->add("mine"), $also->has("mine"), $also->add("other"), Filter::attach("w.bloom", true)->has("other"), Filter::attach("w.bloom")->has("mine"));
 try { Filter::open("w.bloom", "w"); } catch (Exception $e) { var_dump($e->getCode() === Exception::LOCKED); }
+// Other numbers are refused, also where the process has it attached.
+foreach ([[5000, 0.001], [1000, 0.01], [null, 0.01], [1000, 0.001], [null, 0.001]] as [$capacity, $fpr]) {
+    try { Filter::attach("w.bloom", true, $capacity, $fpr); echo "attached\n"; } catch (Exception $e) { echo $e->getMessage(), "\n"; }
+}
 try { Filter::attach("c.bloom", true); } catch (Exception $e) { var_dump($e->getCode() === Exception::LOCKED); }
 unset($c);
 try { Filter::attach("c.bloom", true); } catch (Exception $e) { var_dump($e->getCode() === Exception::WRONG_KIND); }
@@ -106,6 +110,11 @@ bool(true)
 bool(true)
 bool(true)
 bool(true)
+%sw.bloom was made for 1,000 keys, and capacity says 5,000; leave it out, or name another filter
+%sw.bloom was made for %s
+%sw.bloom was made for %s
+attached
+attached
 bool(true)
 bool(true)
 %snone.bloom does not exist%s

@@ -197,13 +197,15 @@ class Pair:
 
     def follow(self):
         """Waits until the replica has everything."""
-        def offset(server):
+        def field(server, name):
             lines = server.ask("INFO", "replication").decode().splitlines()
-            return int(next(line.split(":")[1] for line in lines if line.startswith("master_repl_offset")))
+            return next(line.split(":")[1] for line in lines if line.startswith(name))
 
         def follows():
-            return "master_link_status:up" in self.replica.ask("INFO", "replication").decode() \
-                and offset(self.replica) >= offset(self.master)
+            # A replica that has not seen yet that its master was killed says "up".
+            return field(self.replica, "master_link_status") == "up" \
+                and field(self.replica, "master_replid") == field(self.master, "master_replid") \
+                and int(field(self.replica, "master_repl_offset")) >= int(field(self.master, "master_repl_offset"))
         try:
             wait_until("the replica follows", follows, 120)
         except TimeoutError as late:

@@ -22,10 +22,13 @@ class HashSpool {
   HashSpool(const HashSpool&) = delete;
   HashSpool& operator=(const HashSpool&) = delete;
 
-  // False: there is no disk for the file, or no room on it. Then the hashes are kept in memory.
+  // False: there is no disk for the file, or no room on it. Then the hashes are kept in memory, and the disk is not
+  // tried again: a full one may take a moment to refuse each of them.
   [[nodiscard]] bool add(Hash128 hash) {
     held_.push_back(hash);
-    return held_.size() < kHeld || write();
+    if (held_.size() < kHeld) return true;
+    refused_ = refused_ || !write();
+    return !refused_;
   }
   // Gives all hashes to `take`, in order, some at a time. Error{io}.
   void for_each(const std::function<void(std::span<const Hash128>)>& take) const;
@@ -37,6 +40,7 @@ class HashSpool {
   std::vector<Hash128> held_;  // after those in the file
   int file_ = -1;              // none before the first write
   std::uint64_t written_ = 0;  // hashes
+  bool refused_ = false;
 };
 
 }  // namespace bloomery::cli

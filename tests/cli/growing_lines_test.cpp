@@ -137,5 +137,19 @@ TEST(HashSpool, GivesWhatItWasGivenInOrder) {
   }
 }
 
+TEST(HashSpool, TriesTheDiskNoMoreAfterAFailure) {
+  HashSpool spool;
+  const auto hashes = test::hashes_of(Hasher(), 0, kSpooled + 1);
+  {
+    const Directory none("/nonexistent");
+    for (std::uint64_t i = 0; i < kSpooled; ++i)
+      ASSERT_EQ(spool.add(hashes[i]), i + 1 < kSpooled) << i;
+  }
+  EXPECT_FALSE(spool.add(hashes.back()));  // there is a disk now
+  std::vector<Hash128> given;
+  spool.for_each([&](auto part) { given.insert(given.end(), part.begin(), part.end()); });
+  EXPECT_TRUE(given == hashes);
+}
+
 }  // namespace
 }  // namespace bloomery

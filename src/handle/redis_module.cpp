@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "handle/on_server.hpp"
+#include "plan/foreign.hpp"
 #include "redis/module/module_scan.hpp"
 
 namespace bloomery::detail {
@@ -82,6 +83,7 @@ ModuleReserve reserve_of(const RedisUrl& url, const FilterSpec& spec, const AnyO
   if (spec.bits || spec.hashes || options.hash || options.seed || options.random_seed)
     invalid(PlanField::bits,
             "the module chooses bits, hashes, hash and seed itself; give {capacity} and {fpr}");
+  refuse_foreign(spec, kind);
   if (url.shards && spec.layout)
     invalid(PlanField::layout,
             "the module chooses bits, hashes, layout and seed itself; give "

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "plan/foreign.hpp"
 #include "plan/refuse.hpp"
 
 namespace bloomery {
@@ -16,18 +17,9 @@ std::string filter_of(Kind kind) { return "a " + std::string(to_string(kind)) + 
 
 Kind kind_in(const FilterSpec& spec) noexcept { return spec.kind.value_or(Kind::plain); }
 
-// A number that a kind does not use is an error, because it must not be ignored silently.
-void refuse_foreign(const FilterSpec& spec) {
+// The same for layout, bits and hashes; a module has rules of its own for these.
+void refuse_foreign_bits(const FilterSpec& spec) {
   const Kind kind = kind_in(spec);
-  const auto refuse_if = [&](bool given, Field field, const char* name, Kind owner) {
-    if (given && kind != owner)
-      refuse(field, std::string(name) + " is for " + filter_of(owner) + ", not " + filter_of(kind));
-  };
-  refuse_if(spec.counter_bits.has_value(), Field::counter_bits, "{counter_bits}", Kind::counting);
-  refuse_if(spec.growth.has_value(), Field::growth, "{growth}", Kind::scalable);
-  refuse_if(spec.window.has_value(), Field::window, "{window}", Kind::window);
-  refuse_if(spec.slices.has_value(), Field::slices, "{slices}", Kind::window);
-  refuse_if(spec.delta.has_value(), Field::delta, "{delta}", Kind::frozen);
   if (kind == Kind::plain || kind == Kind::counting) return;
   if (spec.layout && kind == Kind::frozen)
     refuse(Field::layout,
@@ -76,8 +68,21 @@ PlanTotals totals_of(Kind kind, const Plan& part) {
 
 }  // namespace
 
+void detail::refuse_foreign(const FilterSpec& spec, Kind kind) {
+  const auto refuse_if = [&](bool given, Field field, const char* name, Kind owner) {
+    if (given && kind != owner)
+      refuse(field, std::string(name) + " is for " + filter_of(owner) + ", not " + filter_of(kind));
+  };
+  refuse_if(spec.counter_bits.has_value(), Field::counter_bits, "{counter_bits}", Kind::counting);
+  refuse_if(spec.growth.has_value(), Field::growth, "{growth}", Kind::scalable);
+  refuse_if(spec.window.has_value(), Field::window, "{window}", Kind::window);
+  refuse_if(spec.slices.has_value(), Field::slices, "{slices}", Kind::window);
+  refuse_if(spec.delta.has_value(), Field::delta, "{delta}", Kind::frozen);
+}
+
 FilterPlan plan(const FilterSpec& spec) {
-  refuse_foreign(spec);
+  detail::refuse_foreign(spec, kind_in(spec));
+  refuse_foreign_bits(spec);
   const PlanRequest request{spec.capacity, spec.fpr, spec.bits, spec.hashes, spec.layout};
   switch (kind_in(spec)) {
     case Kind::plain:

@@ -262,6 +262,21 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
   expect_error(ErrorCode::wrong_kind, {}, [&] { (void)AnyFilter::rotate(module("p")); });
   expect_error(ErrorCode::invalid_argument, {},
                [&] { (void)AnyFilter::create(module("x"), {.capacity = 5}); });
+  // A number of another kind is refused, as in a file: a filter that ignored its window would never forget.
+  const FilterSpec foreign[] = {{.window = Window{WindowUnit::seconds, 60}},
+                                {.slices = 4},
+                                {.counter_bits = 8},
+                                {.delta = 5},
+                                {.kind = Kind::counting, .growth = 2},
+                                {.kind = Kind::plain, .growth = 2}};
+  for (FilterSpec other : foreign) {
+    other.capacity = 1000;
+    other.fpr = 0.01;
+    expect_error(ErrorCode::invalid_argument, {},
+                 [&] { (void)AnyFilter::create(module("x"), other); });
+    expect_error(ErrorCode::invalid_argument, {},
+                 [&] { (void)AnyFilter::open_or_create(module("x"), other); });
+  }
 }
 
 // What is asked for is compared with what is there, field by field, as in a file.

@@ -125,9 +125,10 @@ namespace Bloomery {
         /**
          * Opens the filter at a path, or at an address such as "redis://10.0.0.7?key=seen", as an object of the class of
          * its kind. $mode: "r" reads, "w" adds to an existing filter, "a" does the same or creates one, "x" creates a new
-         * one, "n" replaces an existing one. More options: kind ("plain", "counting", "scalable",
-         * "window"), window, durability ("sync", "process", "none"), rotating, and shared: several writers, in any
-         * processes, can have the file of a plain filter open at once.
+         * one, "n" puts a new one in the place of an existing one, at once and empty (save() replaces a file by a whole
+         * filter). More options: kind ("plain", "counting", "scalable", "window"), window, durability ("sync", "process",
+         * "none"), rotating, and shared: several writers, in any processes, can have the file of a plain filter open at
+         * once.
          */
         public static function open(string $location, string $mode = "r", ?int $capacity = null, ?float $fpr = null, array $options = []): Filter {}
 

@@ -351,7 +351,8 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
     """Open the filter at a path, or at an address such as ``redis://10.0.0.7?key=seen``.
 
     mode: ``"r"`` to read, ``"w"`` to add to what is there, ``"a"`` the same, or a new filter from capacity, fpr, kind
-    and so on if there is none, ``"x"`` a new one, ``"n"`` a new one in the place of what is there. Any number of
+    and so on if there is none, ``"x"`` a new one, ``"n"`` a new one in the place of what is there, at once, so that
+    readers miss keys until it is filled (`save` of a filter in memory replaces a file when it is whole). Any number of
     processes can read a file, which they share in memory, and one can write it; any number can write a plain filter if
     all of them set shared (its durability is ``"process"``). A reader of a plain filter sees at once what a writer
     adds, a reader of another kind after `reload`. A window filter of seconds follows the clock of this machine; without

@@ -117,7 +117,7 @@ void Contents::require_mergeable(const Contents& other, const std::string& name)
     refuse(kind(), name, "bits without counts cannot be added to it; merge a counting filter");
   refuse(kind(), name,
          "no " + std::string(to_string(other.kind())) + " filter can be merged into it" +
-             (other.kind() == Kind::counting ? "; merge its to_plain()" : ""));
+             (other.kind() == Kind::counting ? "; in C++ merge its to_plain()" : ""));
 }
 
 std::unique_ptr<Contents> make_contents(const Header& header, Payload payload) {

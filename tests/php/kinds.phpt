@@ -92,7 +92,7 @@ bool(true)
 bool(false)
 bool(false)
 int(0)
-8 a filter in memory: is a plain filter; no counting filter can be merged into it; merge its to_plain()
+8 a filter in memory: is a plain filter; no counting filter can be merged into it; in C++ merge its to_plain()
 8 a filter in memory: only plain and counting filters in memory or in files are merged; insert the keys themselves
 8 a filter in memory: only plain filters in memory or in files are intersected
 8 a filter in memory: is a filter of the class Bloomery\Filter, and not of Bloomery\CountingFilter; open it as that

@@ -74,7 +74,9 @@ std::vector<std::size_t> parse_fields(const Flag& flag, const std::string& text)
   std::vector<std::size_t> fields;
   for (std::size_t at = 0; at != std::string::npos;) {
     const std::size_t comma = text.find(',', at);
-    fields.push_back(count_of(flag, text.substr(at, comma - at)));
+    const std::string field = text.substr(at, comma - at);
+    fields.push_back(taken(flag, field, read_count(field), "the number of a field",
+                           "one such as 2, or several as in 2,5"));
     at = comma == std::string::npos ? comma : comma + 1;
     if (fields.back() == 0) refuse("-k 0: fields are counted from 1");
     if (std::count(fields.begin(), fields.end(), fields.back()) > 1)
@@ -212,6 +214,9 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
       break;
     case FlagId::out:
       if (text.empty()) refuse("-o '' names no file");
+      if (text == "-")
+        refuse(
+            "-o -: lines go to the standard output without -o; give ./- for a file of that name");
       options.out = text;
       break;
     case FlagId::threads: {

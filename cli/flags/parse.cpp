@@ -38,7 +38,8 @@ struct Parsed {
 
 // For an argument that is not a flag of the verb: tells where it belongs, or which flag is near it.
 [[noreturn]] void refuse_unknown(const VerbInfo& verb, const std::string& given) {
-  const std::string name = given.substr(0, given.find('='));
+  // What follows short flags without a value is left with a dash in front.
+  const std::string name = given.starts_with("-=") ? given : given.substr(0, given.find('='));
   std::vector<std::string> names;
   for (const Flag& flag : all_flags()) {
     const bool here = (flag.verbs & verb_bit(verb.verb)) != 0;
@@ -90,15 +91,17 @@ Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
   return options;
 }
 
-// CLI11 would take the next argument for the value of --FLAG=.
-void refuse_empty_values(const std::vector<std::string>& arguments, const VerbInfo& verb) {
+// CLI11 would take the next argument for the value of --FLAG=, and --FLAG=true for --FLAG.
+void refuse_values(const std::vector<std::string>& arguments, const VerbInfo& verb) {
   for (const std::string& argument : arguments) {
     if (argument == "--") return;
-    for (const Flag& flag : all_flags())
+    for (const Flag& flag : all_flags()) {
+      const std::string start = flag_name(flag) + "=";
       if ((flag.verbs & verb_bit(verb.verb)) != 0 && !flag.long_name.empty() &&
-          argument == flag_name(flag) + "=")
+          (flag.value.empty() ? argument.starts_with(start) : argument == start))
         refuse(fmt::format("{}: {} {}", verb.name, flag_name(flag),
                            flag.value.empty() ? "takes no value" : "needs a value"));
+    }
   }
 }
 
@@ -139,7 +142,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
     if (!arguments.empty() && arguments.front() == candidate.name) verb = &candidate;
   if (verb == nullptr) return parse_bare(arguments);
 
-  refuse_empty_values(arguments, *verb);
+  refuse_values(arguments, *verb);
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();

@@ -147,8 +147,9 @@ std::vector<Input> find_inputs(const std::vector<std::string>& paths) {
   for (Input& input : inputs) {
     const struct stat status = status_of(input);
     if (S_ISDIR(status.st_mode))
-      throw Error(ErrorCode::io, fmt::format("{} is a directory; name files, as in {}/*",
-                                             input.name(), input.path));
+      throw Error(ErrorCode::io,
+                  fmt::format("{} is a directory; name files{}", input.name(),
+                              input.path == "-" ? "" : fmt::format(", as in {}/*", input.path)));
     if (input.path != "-" && ::access(input.path.c_str(), R_OK) != 0)
       throw_system(fmt::format("cannot read {}", input.name()), errno, input.path);
     input.bytes = bytes_to_read(input, status);

@@ -306,9 +306,12 @@ void warn_if_over_capacity(const FilterStats& stats, const std::string& advice) 
     const std::string keys = std::isfinite(stats.estimated_items)
                                  ? fmt::format("about {} keys", group_digits(stats.estimated_items))
                                  : "more keys than can be estimated";
+    // A small filter has room to spare, because it consists of whole blocks.
+    const bool is_met = stats.current_fpr <= stats.fpr;
     text = fmt::format(
-        "the filter holds {} and was planned for {}: its false-positive rate is now {}, not {}; {}",
-        keys, group_digits(stats.capacity), fpr, fpr_text(stats.fpr),
+        "the filter holds {} and was planned for {}: its false-positive rate is {} {}, {} {}; {}",
+        keys, group_digits(stats.capacity), is_met ? "still" : "now", fpr,
+        is_met ? "not above" : "not", fpr_text(stats.fpr),
         stats.generations ? "rotate it, or create a larger one" : advice);
   } else {
     // Hashes that are far from uniform fill a filter before its keys do.

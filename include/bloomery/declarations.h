@@ -227,7 +227,7 @@ int bloomery_remove_u64(bloomery_filter *filter, uint64_t key, bloomery_error *e
  * NULL; otherwise it has room for count answers. These functions are several times as fast as one key at a time; in a
  * file or on a server, where each call is a commit or a round trip, they are thousands of times as fast.
  *
- *   many       keys[i] has sizes[i] bytes
+ *   many       keys[i] has sizes[i] bytes; none may be NULL
  *   offsets32  key i is bytes[offsets[i]] up to, without, bytes[offsets[i + 1]], so there are count + 1 offsets (as
  *   offsets64  in Arrow). If an offset is below the one before: BLOOMERY_INVALID_ARGUMENT, and nothing is inserted
  *   fixed      key i is the `width` bytes at bytes + i * width: fingerprints, UUIDs

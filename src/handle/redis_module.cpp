@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "handle/on_server.hpp"
-#include "plan/foreign.hpp"
+#include "plan/refuse.hpp"
 #include "redis/module/module_scan.hpp"
 
 namespace bloomery::detail {

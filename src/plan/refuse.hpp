@@ -1,10 +1,15 @@
 // Errors of the planner: the error of a field, and the numbers in its message.
 #pragma once
 
+#include <bloomery/kind.hpp>
 #include <bloomery/plan.hpp>
 
 #include <cstdint>
 #include <string>
+
+namespace bloomery {
+struct FilterSpec;
+}
 
 namespace bloomery::detail {
 
@@ -13,6 +18,10 @@ namespace bloomery::detail {
 [[noreturn]] void refuse(PlanField field, const std::string& text);  // invalid_argument
 // "a false-positive rate of 0.6 is out of range" and `then`, which says of what, "give one from `least` to 0.5".
 [[noreturn]] void refuse_fpr(double fpr, const std::string& then, const std::string& least);
+
+// A number that a kind does not use is an error, because it must not be ignored silently: a filter without its window
+// would never forget. It is in spec.cpp.
+void refuse_foreign(const FilterSpec& spec, Kind kind);
 
 std::string number(double value, int digits = 4);  // "0.001", "1e-07"
 // The digits, at least 4, with which two numbers that differ are written differently.

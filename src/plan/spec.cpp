@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "plan/foreign.hpp"
 #include "plan/refuse.hpp"
 
 namespace bloomery {

@@ -50,7 +50,9 @@ TEST_F(Errors, OfOneFilterDoesNotKeepInfoFromTheOthers) {
 
 TEST_F(Errors, ADirectory) {
   EXPECT_TRUE(is_error(run({"dedup", path("")}), {"is a directory", path("")}));
-  EXPECT_TRUE(is_error(run({"dedup"}, {}, {.in = path("")}), {"standard input is a directory"}));
+  EXPECT_TRUE(is_error(run({"dedup"}, {}, {.in = path("")}),
+                       {"standard input is a directory; name files"}));
+  EXPECT_EQ(run({"dedup"}, {}, {.in = path("")}).err.find("-/*"), std::string::npos);
 }
 
 TEST_F(Errors, AnUnreadableInput) {

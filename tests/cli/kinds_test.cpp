@@ -371,5 +371,18 @@ TEST_F(Kinds, AFullDeltaOfAKilledWriterIsTold) {
       << run({"info", killed}).err;
 }
 
+// A small filter consists of whole blocks, which have room for more keys than it was made for.
+TEST_F(Kinds, TheWarningOfASmallFilterTellsItsPresentRate) {
+  const std::string small = path("small.bloom");
+  ASSERT_EQ(run({"create", "-q", "-n", "20", "-p", "10%", "--hashes", "3", small}).code, 0);
+  EXPECT_EQ(run({"add", "-q", small}, numbers(0, 20)).err, "");
+  EXPECT_TRUE(std::regex_search(run({"add", small}, numbers(0, 40)).err,
+                                std::regex("planned for 20: its false-positive rate is still "
+                                           "[0-9.]+ %, not above 10 %; create")));
+  EXPECT_TRUE(std::regex_search(run({"add", small}, numbers(0, 400)).err,
+                                std::regex("planned for 20: its false-positive rate is now "
+                                           "[0-9.]+ %, not 10 %; create")));
+}
+
 }  // namespace
 }  // namespace bloomery

@@ -115,6 +115,11 @@ TEST(Options, ValuesAreRefusedByName) {
       says(refused_options({"add", "f", "--durability", "x"}), "none of none, process, sync"));
   EXPECT_TRUE(says(refused_options({"plan", "--hashes", "5G"}), "far out of range"));
   EXPECT_TRUE(says(refused_options({"dedup", "-k", "0"}), "counted from 1"));
+  EXPECT_TRUE(says(refused_options({"dedup", "-k", "1-3"}), "'1-3' is not the number of a field"));
+  EXPECT_TRUE(says(refused_options({"dedup", "-k", "1,"}), "'' is not the number of a field"));
+  EXPECT_TRUE(says(refused_options({"dedup", "-o", "-"}), "without -o"));
+  EXPECT_TRUE(says(refused_options({"dedup", "--ignore-case=true"}), "takes no value"));
+  EXPECT_TRUE(says(refused_options({"dedup", "-q=1"}), "unknown flag -=1"));
   EXPECT_TRUE(says(refused_options({"dedup", "-d", "ab"}), "not one byte"));
   EXPECT_TRUE(says(refused_options({"dedup", "--durability", "none"}), "goes with --filter"));
   EXPECT_TRUE(says(refused_options({"check", "f", "--json"}), "goes with -c"));

@@ -1,15 +1,15 @@
 // Errors of the planner: the error of a field, and the numbers in its message.
 #pragma once
 
-#include <bloomery/kind.hpp>
 #include <bloomery/plan.hpp>
 
 #include <cstdint>
 #include <string>
 
 namespace bloomery {
+enum class Kind : std::uint16_t;
 struct FilterSpec;
-}
+}  // namespace bloomery
 
 namespace bloomery::detail {
 

@@ -54,7 +54,10 @@ class Shared:
             self.run.count("kills")
             self.process.send_signal(signal.SIGKILL)
         self.process.stdin.close()
-        code = self.process.wait(60)
+        end = time.monotonic() + 60
+        while self.process.poll() is None and time.monotonic() < end:
+            self.listen(0.05)  # a writer that waits for room in the pipe does not look at its input
+        code = self.process.wait(1)
         self.listen()
         self.process.stdout.close()
         self.run.expect(code == (-signal.SIGKILL if kill else 0), lambda: f"writer {self.number} returned {code}: "

@@ -193,7 +193,8 @@ FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_
              "is a dump, which is only read; make a filter file of it with bloomery convert FILE "
              "NAME.bloom");
     if (!has_magic(start) && !second)
-      refuse(ErrorCode::not_a_filter, name, "is not a Bloomery filter; give one that create, save or encode made");
+      refuse(ErrorCode::not_a_filter, name,
+             "is not a Bloomery filter; give one that create, save or encode made");
     if (start.size() < kBitsAt)
       refuse(ErrorCode::corrupt, name,
              "is truncated: it ends within its header; restore it from a backup");

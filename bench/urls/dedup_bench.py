@@ -13,7 +13,6 @@ import argparse
 import os
 import pathlib
 import subprocess
-import tempfile
 
 import report
 
@@ -84,9 +83,7 @@ def main():
     parser.add_argument("--directory", type=pathlib.Path, help="where the files go")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
-    if arguments.directory:
-        arguments.directory.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=arguments.directory) as name:
+    with report.scratch(arguments.directory) as name:
         directory = pathlib.Path(name)
         stream = directory / "urls"
         with open(stream, "wb") as target:

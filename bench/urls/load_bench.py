@@ -17,7 +17,6 @@ import argparse
 import os
 import pathlib
 import subprocess
-import tempfile
 
 import report
 
@@ -111,9 +110,7 @@ def main():
     if arguments.old:
         tools = {"old: ": arguments.old.resolve(), **tools}
     busy = os.getloadavg()[0]
-    if arguments.directory:
-        arguments.directory.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=arguments.directory) as name:
+    with report.scratch(arguments.directory) as name:
         bench = Bench(build, tools, pathlib.Path(name))
         table = bench.loads(arguments.lines, arguments.addresses, arguments.rounds)
         piped = bench.pipes(arguments.piped)

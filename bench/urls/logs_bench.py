@@ -14,7 +14,6 @@ import argparse
 import os
 import pathlib
 import subprocess
-import tempfile
 
 import report
 
@@ -97,9 +96,7 @@ def main():
     parser.add_argument("--old", type=pathlib.Path, help="another build of the tool")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
-    if arguments.directory:
-        arguments.directory.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=arguments.directory) as name:
+    with report.scratch(arguments.directory) as name:
         directory = pathlib.Path(name)
         write_logs(build, directory, arguments.lines)
         access, packed = directory / "access", {}

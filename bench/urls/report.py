@@ -6,6 +6,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 
 COLUMNS = ("seconds", "user_seconds", "system_seconds", "peak_mib", "written_mb")
 
@@ -17,6 +18,13 @@ def machine():
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") / 2**30
     return (f"{names[0] if names else 'unknown'}, {os.cpu_count()} CPUs, {memory:.0f} GiB, "
             f"Linux {platform.release()}")
+
+
+def scratch(directory):
+    """A folder in `directory`, which is made if it is not there, or where the system has such; removed at the end."""
+    if directory:
+        directory.mkdir(parents=True, exist_ok=True)
+    return tempfile.TemporaryDirectory(dir=directory)
 
 
 def run(build, command, out=os.devnull, source=None):

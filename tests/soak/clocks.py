@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import subprocess
 
+from replicas import follows
 from server import Server, free_port, wait_until
 from tool import Tool
 from worker import most_false_positives
@@ -196,16 +197,6 @@ def restart(run, master):
     run.count("kills")
     master.kill()
     master.start()
-
-
-def follows(master, replica):
-    def field(server, name):
-        lines = server.ask("INFO", "replication").decode().splitlines()
-        return next(line.split(":")[1] for line in lines if line.startswith(name))
-    # A replica that has not seen yet that its master was killed says "up", and has more than the new process has sent.
-    return field(replica, "master_link_status") == "up" and \
-        field(replica, "master_replid") == field(master, "master_replid") and \
-        int(field(replica, "slave_repl_offset")) >= int(field(master, "master_repl_offset"))
 
 
 class Timed(Server):

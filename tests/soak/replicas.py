@@ -32,6 +32,17 @@ def play(run):
                 server.kill()
 
 
+def follows(master, replica):
+    """Whether the replica has all that its master has."""
+    def field(server, name):
+        lines = server.ask("INFO", "replication").decode().splitlines()
+        return next(line.split(":")[1] for line in lines if line.startswith(name))
+    # A replica that has not seen yet that its master was killed says "up", and has more than the new process has sent.
+    return field(replica, "master_link_status") == "up" and \
+        field(replica, "master_replid") == field(master, "master_replid") and \
+        int(field(replica, "slave_repl_offset")) >= int(field(master, "master_repl_offset"))
+
+
 class Pair:
     def __init__(self, run, master, replica):
         self.run, self.master, self.replica = run, master, replica
@@ -197,17 +208,8 @@ class Pair:
 
     def follow(self):
         """Waits until the replica has everything."""
-        def field(server, name):
-            lines = server.ask("INFO", "replication").decode().splitlines()
-            return next(line.split(":")[1] for line in lines if line.startswith(name))
-
-        def follows():
-            # A replica that has not seen yet that its master was killed says "up".
-            return field(self.replica, "master_link_status") == "up" \
-                and field(self.replica, "master_replid") == field(self.master, "master_replid") \
-                and int(field(self.replica, "master_repl_offset")) >= int(field(self.master, "master_repl_offset"))
         try:
-            wait_until("the replica follows", follows, 120)
+            wait_until("the replica follows", lambda: follows(self.master, self.replica), 120)
         except TimeoutError as late:
             raise Finding("the replica does not follow:\n" + self.replica.log[-2000:]) from late
 

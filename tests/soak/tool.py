@@ -83,9 +83,6 @@ class Writer:
             pass
         return self.process.wait(seconds)
 
-    def is_refused(self):
-        return self.finish() not in (0, 1)
-
     def kill(self):
         self.tool.run.count("kills")
         self.process.send_signal(signal.SIGKILL)

@@ -2,6 +2,7 @@
 // is one line that a terminal may show, without the password.
 #include "flags/parse.hpp"
 #include "output/message.hpp"
+#include "shown.hpp"
 
 #include <bloomery/error.hpp>
 
@@ -28,24 +29,10 @@ void require(bool condition) {
 
 bool has_secret(std::string_view text) { return text.find(kSecret) != std::string_view::npos; }
 
-// Checks the rule by other means than the code: no byte below a space, no DEL, and no two bytes that are a
-// control character in UTF-8 (0xC2 and 0x80 to 0x9F); each byte from 0x80 on belongs to a character.
 void check_line(std::string_view line) {
   require(line.starts_with("bloomery: ") && line.ends_with('\n'));
   line.remove_suffix(1);
-  std::size_t following = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(line[i]);
-    require(byte >= ' ' && byte != 0x7F);
-    const bool continues = byte >= 0x80 && byte < 0xC0;
-    require(continues == (following > 0));
-    if (continues)
-      --following;
-    else
-      following = byte < 0xC0 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
-    require(!(byte == 0xC2 && static_cast<unsigned char>(line[i + 1]) < 0xA0));
-  }
-  require(following == 0);
+  require(fuzz::is_shown(line));
 }
 
 std::vector<std::string> words_of(std::string_view text) {

@@ -74,8 +74,9 @@ bool is_shown(std::uint32_t number) {
   return !control && !unseen && !moves && !within(0xE0000, 0xE007F);
 }
 
+constexpr std::string_view kDigits = "0123456789abcdef";
+
 void append_quoted(std::string& to, char c) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   const auto byte = static_cast<unsigned char>(c);
   if (c == '\n') {
     to += "\\n";
@@ -88,21 +89,49 @@ void append_quoted(std::string& to, char c) {
   }
 }
 
-}  // namespace
+// One unit of UTF-16, as JSON writes it: \u202e.
+void append_unit(std::string& to, std::uint32_t unit) {
+  to += "\\u";
+  for (const unsigned shift : {12U, 8U, 4U, 0U}) to += kDigits[unit >> shift & 15];
+}
 
-std::string printable(std::string_view text) {
+// The text with quote(to, character, its bytes) for each character that is not valid or not shown.
+template <class Quote>
+std::string quoted(std::string_view text, Quote quote) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
     const Character character = character_of(text);
-    const std::size_t bytes = std::max<std::size_t>(character.bytes, 1);
+    const std::string_view bytes = text.substr(0, std::max<std::size_t>(character.bytes, 1));
     if (character.bytes != 0 && is_shown(character.number))
-      out += text.substr(0, bytes);
+      out += bytes;
     else
-      for (const char c : text.substr(0, bytes)) append_quoted(out, c);
-    text.remove_prefix(bytes);
+      quote(out, character, bytes);
+    text.remove_prefix(bytes.size());
   }
   return out;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  return quoted(text, [](std::string& out, const Character&, std::string_view bytes) {
+    for (const char c : bytes) append_quoted(out, c);
+  });
+}
+
+std::string printable_json(std::string_view json) {
+  return quoted(json, [](std::string& out, const Character& character, std::string_view bytes) {
+    const std::uint32_t number = character.number;
+    if (bytes == "\n") {
+      out += bytes;
+    } else if (number < 0x10000) {
+      append_unit(out, number);
+    } else {
+      append_unit(out, 0xD800 + ((number - 0x10000) >> 10));
+      append_unit(out, 0xDC00 + (number & 0x3FF));
+    }
+  });
 }
 
 std::string without_secrets(std::string_view text) {

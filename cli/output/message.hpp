@@ -14,6 +14,9 @@ namespace bloomery::cli {
 // the text look like a different one (control characters of Unicode, line ends, changes of direction).
 [[nodiscard]] std::string printable(std::string_view text);
 
+// The same for JSON in UTF-8, whose strings may have such characters: they become \uNNNN, and line ends stay.
+[[nodiscard]] std::string printable_json(std::string_view json);
+
 // The text with *** for the user and the password of every address in it, whatever its scheme, and for
 // the password of every user:password@ without one.
 [[nodiscard]] std::string without_secrets(std::string_view text);

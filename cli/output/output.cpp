@@ -32,7 +32,9 @@ bool output_is_a_file() noexcept {
 
 void print_json(const nlohmann::ordered_json& json) {
   // Bytes that are no UTF-8 can only come from file names: they are shown as U+FFFD.
-  print_result(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  print_result(
+      printable_json(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) +
+      "\n");
 }
 
 void say(std::string_view text) noexcept {

@@ -224,6 +224,14 @@ TEST_F(Errors, NoMessageObeysTheNameOfAFile) {
            {"dedup", "--" + name},
            {name}})
     quotes_it(run(words));
+  const test::Ran json = run({"info", "--json", path(name)});
+  EXPECT_NE(json.out.find("a\\u001b]0;pwned\\u0007\xef\xbf\xbd\\u009b\\r\\t\\u202e.bloom"),
+            std::string::npos)
+      << json.out;
+  // A label escapes each backslash.
+  const test::Ran metrics = run({"info", "--format", "prometheus", path(name)});
+  EXPECT_NE(metrics.out.find("a\\\\x1b]0;pwned\\\\x07\\\\x9b\\\\xc2\\\\x9b"), std::string::npos)
+      << metrics.out;
 }
 
 TEST_F(Errors, NoMemory) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +34,16 @@ TEST(Message, QuotesWhatATerminalObeys) {
            {"\xe6z", "\\xe6z"},
            {"", ""}})
     EXPECT_EQ(printable(text), shown);
+}
+
+TEST(Message, QuotesTheSameInJsonWithoutAChangeOfItsMeaning) {
+  EXPECT_EQ(printable_json("{\n  \"a\": \"\\u001b東\"\n}"), "{\n  \"a\": \"\\u001b東\"\n}");
+  const std::string name =
+      "\xc2\x9b"
+      "31m \x7f \xe2\x80\xae \xf3\xa0\x81\x81 \u6771";
+  const std::string shown = printable_json(nlohmann::json(name).dump());
+  EXPECT_EQ(shown, "\"\\u009b31m \\u007f \\u202e \\udb40\\udc41 \u6771\"");
+  EXPECT_EQ(nlohmann::json::parse(shown), name);
 }
 
 TEST(Message, HidesUserAndPasswordOfAnyAddress) {

@@ -179,13 +179,14 @@ class Server:
         # A module that was built with a sanitizer needs its runtime in the server.
         preload = os.environ.get("BLOOMERY_SERVER_PRELOAD")
         environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
-        with open(self.directory / "stderr", "ab") as stderr:
-            self.process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL,
-                                            stderr=stderr)
+        before = self.launch(command, environment)
         end = time.monotonic() + 60
         while time.monotonic() < end:
             if self.process.poll() is not None:
-                break
+                # A child of a killed server has the port until it has closed what it inherited.
+                if "Address already in use" not in self.log[before:]:
+                    break
+                before = self.launch(command, environment)
             try:
                 self.connection = Connection(path=path)
                 # LOADING is an error reply: ask again.
@@ -198,6 +199,13 @@ class Server:
         if must_run:
             raise RuntimeError("the server did not start:\n" + self.log)
         return None
+
+    def launch(self, command, environment):
+        """Returns the length of the log so far."""
+        before = len(self.log) if (self.directory / "log").exists() else 0
+        with open(self.directory / "stderr", "ab") as stderr:
+            self.process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=stderr)
+        return before
 
     def connect(self):
         return Connection(path=self.directory / "socket")

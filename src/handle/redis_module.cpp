@@ -90,21 +90,27 @@ ModuleReserve reserve_of(const RedisUrl& url, const FilterSpec& spec, const AnyO
             "{capacity} and {fpr}");
   if (url.shards && kind != Kind::plain && kind != Kind::scalable)
     refuse(ErrorCode::wrong_kind, url, "filters of the module in shards are plain or scalable");
+  if (kind == Kind::window && !spec.window)
+    invalid(PlanField::window, "{window} is missing: how long a key is remembered");
   const bool lines = spec.window && spec.window->unit == WindowUnit::insertions;
   if (!spec.capacity && !lines)
     invalid(PlanField::capacity, "{capacity} is missing: how many different keys to expect");
   if (!spec.fpr) invalid(PlanField::fpr, "{fpr} is missing: the false-positive rate");
   if (spec.layout && spec.layout != Layout::blocked && spec.layout != Layout::standard)
     invalid(PlanField::layout, "the module has the layouts blocked and standard");
+  const bool has_layouts = kind == Kind::plain || kind == Kind::scalable;
+  if (spec.layout == Layout::standard && !has_layouts)
+    invalid(PlanField::layout,
+            "only plain and scalable filters of the module have the layout standard");
   ModuleReserve reserve{.kind = kind,
                         .capacity = spec.capacity ? *spec.capacity : spec.window->length,
                         .fpr = *spec.fpr,
                         .expansion = spec.growth.value_or(2),
                         .counter_bits = spec.counter_bits.value_or(4),
                         .slices = spec.slices.value_or(8)};
-  if (spec.layout && (kind == Kind::plain || kind == Kind::scalable))
+  if (spec.layout && has_layouts)
     reserve.layout = spec.layout == Layout::blocked ? "native" : "redisbloom";
-  if (kind == Kind::window && spec.window) {
+  if (kind == Kind::window) {
     reserve.window = spec.window->length;
     reserve.seconds = !lines;
   }

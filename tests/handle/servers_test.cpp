@@ -268,7 +268,11 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
                                 {.counter_bits = 8},
                                 {.delta = 5},
                                 {.kind = Kind::counting, .growth = 2},
-                                {.kind = Kind::plain, .growth = 2}};
+                                {.kind = Kind::plain, .growth = 2},
+                                {.kind = Kind::counting, .layout = Layout::standard}};
+  expect_error(ErrorCode::invalid_argument, {"window", "is missing"}, [&] {
+    (void)AnyFilter::create(module("x"), {.kind = Kind::window, .capacity = 5, .fpr = 0.01});
+  });
   for (FilterSpec other : foreign) {
     other.capacity = 1000;
     other.fpr = 0.01;

@@ -65,9 +65,10 @@ OutputFile::OutputFile(const std::optional<std::string>& path, Way way,
   path_ = exists && !S_ISREG(there.st_mode) ? *path : where_it_leads(*path);
   if (exists && ::access(path_.c_str(), W_OK) != 0) refuse(path_);
   if (way == Way::in_place || (exists && !S_ISREG(there.st_mode))) {
-    const int flags = O_WRONLY | O_CLOEXEC | (exists ? 0 : O_CREAT);
+    const int flags = O_WRONLY | O_CLOEXEC | (exists ? 0 : O_CREAT | O_EXCL);
     const FileDescriptor file(::open(path_.c_str(), flags, 0600));
     if (file.get() < 0) refuse(path_);
+    unused_ = !exists;
     const mode_t most = 0700 | others(group_of(file));
     if (!exists && ::fchmod(file.get(), usual_mode() & most) != 0) refuse(path_);
     if (exists && S_ISREG(there.st_mode) && (there.st_mode & 0077 & ~most) != 0)
@@ -94,6 +95,7 @@ OutputFile::OutputFile(const std::optional<std::string>& path, Way way,
 }
 
 OutputFile::~OutputFile() {
+  if (unused_) ::unlink(path_.c_str());
   if (waits()) ::unlink(temporary_.c_str());
 }
 
@@ -113,6 +115,7 @@ void OutputFile::begin() {
                              path_),
                  errno);
   if (empties_ && ::ftruncate(STDOUT_FILENO, 0) != 0) refuse(path_);
+  unused_ = false;
 }
 
 void OutputFile::keep() {

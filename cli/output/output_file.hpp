@@ -23,7 +23,8 @@ class OutputFile {
              const std::function<mode_t(gid_t)>& others);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
-  ~OutputFile();  // without keep(): removes the temporary file of `whole`
+  // Without keep() it removes the temporary file of `whole`, and without begin() the file that it has made.
+  ~OutputFile();
 
   // Error if keep() would replace this file.
   void refuse_to_replace(const std::string& path) const;
@@ -40,6 +41,7 @@ class OutputFile {
   std::string path_;       // the file that keep() replaces; of a link, its target
   std::string temporary_;  // where the lines are until then
   bool empties_ = false;
+  bool unused_ = false;             // the file at the path is new, and begin() has not been called
   std::optional<mode_t> narrowed_;  // what its mode becomes at begin()
 };
 

@@ -183,6 +183,8 @@ TEST_F(OutputFiles, OfAFilterThatRemembersAreWrittenAsLinesCome) {
   EXPECT_TRUE(is_error(run({"dedup", "-q", "--filter", filter, "-o", filter}, "c\n"),
                        {filter, "output as well"}));
   EXPECT_EQ(text_of(out), "a\nb\n") << "what is refused is not emptied";
+  EXPECT_TRUE(is_error(run({"dedup", "--filter", out, "-o", path("new")}, "c\n"), {out}));
+  EXPECT_FALSE(std::filesystem::exists(path("new")));
 }
 
 TEST_F(OutputFiles, AreNeverTheFilterAndMayBeADevice) {

@@ -36,6 +36,10 @@ enum class State : std::uint8_t {
   failed = 4,     // in place: the device refused bits that had been acknowledged
   noted = 5,      // a snapshot: like journaled, but the journal is valid only in this boot
 };
+// Whether a file in this state is lost when the machine stops.
+[[nodiscard]] constexpr bool ends_with_boot(State state) noexcept {
+  return state == State::mapped || state == State::noted;
+}
 
 // A sub-filter of a scalable filter.
 struct SubFilterEntry {

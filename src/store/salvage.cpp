@@ -126,7 +126,7 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     const Opened source = open_for_reading(*os_, path);
     if (source.file.locked()) refuse_in_use(source);
     Header header = source.header;
-    if (is_lost(header, *os_)) throw unclean_error(header, path);
+    if (is_lost(header, *os_, path)) throw unclean_error(header, path);
 
     // While a writer was storing in place, the bits had no valid sums.
     const bool in_place = is_stored_in_place(header.plan);

@@ -58,7 +58,7 @@ VerifyReport verify_once(const Opened& opened) {
     report.detail = "a writer has it open; its bits can be checked once it is closed";
     return report;
   }
-  if (is_lost(header, opened.file.os())) {
+  if (is_lost(header, opened.file.os(), opened.file.path())) {
     report.state = FileState::unclean;
     report.detail = unclean_error(header, opened.file.path()).what();
     return report;

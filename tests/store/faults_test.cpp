@@ -1,5 +1,6 @@
 // Each system call of a working life fails once, or it and all after it do.
 #include "format/layout.hpp"
+#include "store/kinds.hpp"
 #include "store/session_script.hpp"
 #include "support/effort.hpp"
 
@@ -132,6 +133,48 @@ TEST_P(FailingThenStopped, LosesNothingWhereASyncOfTheJournalFailed) {
       ASSERT_FALSE(HasFatalFailure());
 }
 
+// What `process` promises holds only in the boot that the header names, so a header without it would lose every key.
+TEST(TooManyOpenFiles, LoseNothingThatAProcessWriterAcknowledged) {
+  constexpr OpenOptions kWrite{.access = Access::write, .durability = Durability::process};
+  const auto create = [](FakeOs& os, const KindCase& kind) {
+    return Files(os).create(kPath, kind.plan, {.durability = Durability::process});
+  };
+  for (const KindCase& kind : all_kind_cases()) {
+    FakeOs sane;
+    auto sane_file = create(sane, kind);
+    const std::uint64_t first = sane.calls() + 1;
+    sane_file.insert(1);
+    for (std::uint64_t call = first; call <= sane.calls(); ++call) {
+      SCOPED_TRACE(name_of(kind) + ", call " + std::to_string(call));
+      FakeOs os;
+      auto file = create(os, kind);
+      os.inject({.at = call, .error = EMFILE});
+      std::optional<ErrorCode> refused;
+      try {
+        file.insert(1);
+      } catch (const Error& error) {
+        refused = error.code();
+      }
+      const auto after = os.after_kill();
+      const bool found = Files(*after).open(kPath, kWrite).may_contain(1);
+      EXPECT_TRUE(found || refused.has_value());
+    }
+    const auto killed = sane.after_kill();
+    (void)Files(*killed).open(kPath);
+    const std::uint64_t all = killed->calls();
+    for (std::uint64_t call = 1; call <= all; ++call) {
+      SCOPED_TRACE(name_of(kind) + ", a reader's call " + std::to_string(call));
+      const auto os = sane.after_kill();
+      os->inject({.at = call, .error = EMFILE});
+      try {
+        EXPECT_TRUE(Files(*os).open(kPath).may_contain(1));
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::io) << error.what();
+      }
+    }
+  }
+}
+
 // The calls by which a writer sees that its file is still its own.
 constexpr std::uint64_t kLooks = 4;
 
@@ -206,8 +249,8 @@ TEST(AfterAFailure, SyncThatFailsPoisonsTheHandle) {
     auto file = Files(os).create(kPath, plan, {.durability = durability});
     file.insert(1);
     file.sync();
-    // The next call that writes; a writer without a journal looks at its file before.
-    const std::uint64_t looks = durability == Durability::process ? kLooks : 0;
+    // The next call that writes; a writer without a journal looks at its file before, and asks for the boot.
+    const std::uint64_t looks = durability == Durability::process ? kLooks + 1 : 0;
     os.inject({.at = os.calls() + looks + 1, .forever = true, .error = EIO});
     EXPECT_EQ(code_of([&] {
                 file.insert(2);

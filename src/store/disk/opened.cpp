@@ -194,6 +194,15 @@ Os::Id this_boot(Os& os) noexcept {
   return id;
 }
 
+Os::Id boot_for(State state, Os& os, const std::string& path) {
+  if (!ends_with_boot(state)) return this_boot(os);
+  Os::Id id{};
+  const int result = uninterrupted([&] { return os.boot_id(id); });
+  if (result == -EMFILE || result == -ENFILE || result == -ENOMEM || result == -EIO)
+    throw os_error(-result, path, "read the boot id of the machine");
+  return result < 0 ? Os::Id{} : id;  // a system without /proc never tells it
+}
+
 bool is_same_boot(const Header& header, Os& os) noexcept {
   const Os::Id boot = this_boot(os);
   return boot != Os::Id{} && boot == header.boot;

@@ -65,6 +65,9 @@ void store_header(Opened& opened);
 
 // The boot id of the machine, or zeros if it is unknown.
 [[nodiscard]] Os::Id this_boot(Os& os) noexcept;
+// The same for a header of this state. Error{io | no_memory}: it cannot be read now, for example because too many files
+// are open, and without it the state would be lost with its writer.
+[[nodiscard]] Os::Id boot_for(State state, Os& os, const std::string& path);
 // Whether the header's state was set in this boot. If so, everything that was stored into the file's pages is still
 // there, although the writer has ended.
 [[nodiscard]] bool is_same_boot(const Header& header, Os& os) noexcept;

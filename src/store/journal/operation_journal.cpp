@@ -40,9 +40,10 @@ bool OperationJournal::is_full_for(std::size_t keys) const noexcept {
 }
 
 void OperationJournal::enter(State state) {
+  const Os::Id boot = boot_for(state, opened_->file.os(), opened_->file.path());
   opened_->poisoned = true;  // until the records are on the device
   opened_->header.state = state;
-  opened_->header.boot = this_boot(opened_->file.os());
+  opened_->header.boot = boot;
   store_header(*opened_);
   opened_->poisoned = false;
 }

@@ -61,9 +61,10 @@ void require_list(const Opened& opened, const Sums& sums) {
 
 }  // namespace
 
-bool is_lost(const Header& header, Os& os) noexcept {
-  const bool in_memory = header.state == State::mapped || header.state == State::noted;
-  return header.state == State::failed || (in_memory && !is_same_boot(header, os));
+bool is_lost(const Header& header, Os& os, const std::string& path) {
+  if (!ends_with_boot(header.state)) return header.state == State::failed;
+  const Os::Id boot = boot_for(header.state, os, path);
+  return boot == Os::Id{} || boot != header.boot;
 }
 
 Error unclean_error(const Header& header, const std::string& path) {

@@ -15,8 +15,8 @@
 
 namespace bloomery::detail {
 
-// Whether keys may be missing that cannot be restored.
-[[nodiscard]] bool is_lost(const Header& header, Os& os) noexcept;
+// Whether keys may be missing that cannot be restored. Errors as boot_for.
+[[nodiscard]] bool is_lost(const Header& header, Os& os, const std::string& path);
 [[nodiscard]] Error unclean_error(const Header& header, const std::string& path);
 
 // Whether the content of the file can be read only with its journal replayed.

@@ -145,9 +145,9 @@ void replace_snapshot(Opened& opened, const Contents& contents, const Batch& bat
   header.journal_bytes = journal_bytes;
   if (has_journal(state)) {
     ++header.epoch;
-    // A journal that continues already has the boot of this process in its header. Asking for the boot again could
-    // fail, and then the new file would have no boot.
-    if (!has_journal(opened.header.state)) header.boot = this_boot(opened.file.os());
+    // A journal that continues mostly has the boot of this process in its header, and asking again could fail.
+    if (!has_journal(opened.header.state) || header.boot == Os::Id{})
+      header.boot = boot_for(state, opened.file.os(), opened.file.path());
   }
   contents.describe(header);
   const FileLayout layout = layout_of(header);

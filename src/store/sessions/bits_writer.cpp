@@ -82,10 +82,11 @@ void BitsWriter::sum_touched() {
 
 void BitsWriter::enter(State state) {
   if (!is_rebuilding()) require_own(opened_);
+  const Os::Id boot = boot_for(state, opened_.file.os(), opened_.file.path());
   or_poison(opened_, [&] {
     contents_->describe(header());
     header().state = state;
-    header().boot = this_boot(opened_.file.os());
+    header().boot = boot;
     store_header(opened_);
   });
 }

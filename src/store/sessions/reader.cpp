@@ -15,7 +15,7 @@ struct Reading {
   std::vector<File::Range> data;  // of contents in memory: what may not be zeros
 
   explicit Reading(Opened found) : opened(std::move(found)), replayed(needs_replay(opened)) {
-    if (is_lost(opened.header, opened.file.os()))
+    if (is_lost(opened.header, opened.file.os(), opened.file.path()))
       throw unclean_error(opened.header, opened.file.path());
     Holes holes(opened.file, opened.header);
     contents = replayed ? replayed_contents(opened, position, holes) : map_contents(opened);
@@ -103,7 +103,8 @@ class Reader final : public Session {
  private:
   // The journal of a snapshot begins once and only grows.
   bool follow(const Header& next) {
-    if (is_lost(next, now_.opened.file.os())) throw unclean_error(next, now_.opened.file.path());
+    const File& file = now_.opened.file;
+    if (is_lost(next, file.os(), file.path())) throw unclean_error(next, file.path());
     const std::uint32_t before = now_.position.sector;
     replay_operations(now_.opened.file, now_.opened.header, *now_.contents, now_.position);
     return now_.position.sector != before;

@@ -39,7 +39,7 @@ std::uint64_t Session::count_ones() {
 }
 
 std::unique_ptr<Session> write_file(Opened opened, Durability durability) {
-  if (is_lost(opened.header, opened.file.os()))
+  if (is_lost(opened.header, opened.file.os(), opened.file.path()))
     throw unclean_error(opened.header, opened.file.path());
   // Until the newer copy of the header is safe, what the older copy describes must not be removed.
   if (!opened.both_current) store_header(opened);

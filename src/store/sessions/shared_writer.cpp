@@ -176,15 +176,15 @@ void require_shareable(const Header& header, const std::string& path) {
 // Called by the first writer, which has the exclusive lock: it shares the lock when the mark is on the device.
 void mark_and_share(Opened& opened) {
   const std::string& path = opened.file.path();
-  if (is_lost(opened.header, opened.file.os())) throw unclean_error(opened.header, path);
+  if (is_lost(opened.header, opened.file.os(), path)) throw unclean_error(opened.header, path);
   if (!opened.both_current) store_header(opened);
   const bool was_clean = opened.header.state == State::clean;
   recover(opened);
   // A store into a hole would need room that the device may not have.
   opened.file.reserve(0, layout_of(opened.header).clean_bytes);
   if (was_clean) require_undamaged(opened);
+  opened.header.boot = boot_for(State::mapped, opened.file.os(), path);
   opened.header.state = State::mapped;
-  opened.header.boot = this_boot(opened.file.os());
   store_header(opened);
   if (!opened.file.try_share())
     refuse(path, ErrorCode::locked, "another writer took it; try again");

@@ -114,8 +114,8 @@ class ScalableFilter : public detail::KeyCalls<ScalableFilter> {
   // The false-positive rate of the bits as they are now, of all sub-filters together.
   [[nodiscard]] double current_fpr() const noexcept;
   [[nodiscard]] double estimated_items() const noexcept;
-  // Whether a sub-filter has more ones than its keys explain, because its bits were damaged and
-  // repaired with ones. Inserts never cause this.
+  // Whether a sub-filter has more ones than its keys explain, by more than four standard errors, because its bits
+  // were damaged and repaired with ones. Inserts cause this only by chance, in one of some 30,000 sub-filters.
   [[nodiscard]] bool over_capacity() const noexcept;
 
   [[nodiscard]] const ScalablePlan& plan() const noexcept { return plan_; }

@@ -279,7 +279,10 @@ Stats ScalableFilter::stats(Precision precision) const noexcept {
     variance += one.fill_error * share * one.fill_error * share;
     all.sampled |= one.sampled;
     all.estimated_items += one.estimated_items;
-    all.over_capacity |= one.over_capacity;
+    all.over_capacity |=
+        one.over_capacity &&
+        detail::sub_filter_over_capacity(sub_filter->plan(), one.estimated_items,
+                                         detail::sample_of(sub_filter->plan(), precision).share());
     none += std::log1p(-one.current_fpr);
   }
   all.fill_error = std::sqrt(variance);
@@ -311,8 +314,10 @@ double ScalableFilter::estimated_items() const noexcept {
 
 bool ScalableFilter::over_capacity() const noexcept {
   return views_.empty() ||
-         std::any_of(views_.begin(), views_.end(),
-                     [](const FilterView* sub_filter) { return sub_filter->over_capacity(); });
+         std::any_of(views_.begin(), views_.end(), [](const FilterView* sub_filter) {
+           return detail::sub_filter_over_capacity(sub_filter->plan(),
+                                                   sub_filter->estimated_items(), 1);
+         });
 }
 
 void ScalableFilter::use_kernel(const detail::Kernel& kernel) noexcept {

@@ -30,6 +30,16 @@ bool detail::over_capacity(const Plan& plan, double items, double share) noexcep
   return items > capacity + 4 * error;
 }
 
+bool detail::sub_filter_over_capacity(const Plan& plan, double items, double share) noexcept {
+  if (std::isinf(items) || !over_capacity(plan, items, share)) return std::isinf(items);
+  // The share of the keys that looked new is the mean of 1 - fpr while they came, by Simpson's rule.
+  constexpr int kParts = 32;
+  double seen = 0;
+  for (int i = 1; i <= kParts; ++i)
+    seen += (i == kParts ? 1 : i % 2 == 0 ? 2 : 4) * predicted_fpr(plan, items * i / kParts);
+  return over_capacity(plan, items * (1 - seen / (3 * kParts)), share);
+}
+
 // The fill of s bits, if keys of k bits each leave a share q of them zero. Its variance is that of setting
 // bits one by one, q (1 - q) / s, plus k - 1 times the part that the number of keys adds, q^2 ln(1/q) / s.
 double detail::fill_error(double fill, std::uint32_t hashes, double bits) noexcept {
@@ -59,6 +69,14 @@ std::uint64_t block_bits(Layout layout) noexcept {
                                          : std::uint64_t{decltype(of)::kBlockBits};
   });
 }
+
+}  // namespace
+
+detail::BlockSample detail::sample_of(const Plan& plan, Precision precision) noexcept {
+  return {plan.bits / block_bits(plan.layout), precision};
+}
+
+namespace {
 
 double fill_of(const detail::BitArray& array, std::uint64_t unit,
                const detail::BlockSample& sample) noexcept {
@@ -92,9 +110,8 @@ double fpr_of(const Plan& plan, const detail::BitArray& array, const detail::Blo
 
 Stats FilterView::stats(Precision precision) const noexcept {
   if (bit_array_.bits == 0) return detail::kStatsOfNothing;
-  const std::uint64_t unit = block_bits(plan_.layout);
-  const detail::BlockSample sample(bit_array_.bits / unit, precision);
-  const double fill = fill_of(bit_array_, unit, sample);
+  const detail::BlockSample sample = detail::sample_of(plan_, precision);
+  const double fill = fill_of(bit_array_, block_bits(plan_.layout), sample);
   return detail::stats_from(plan_, sample, fill, fpr_of(plan_, bit_array_, sample, fill));
 }
 

@@ -115,6 +115,12 @@ double mean_block_fpr(const BlockSample& sample, const WordMasks& masks,
 // four standard errors.
 [[nodiscard]] bool over_capacity(const Plan& plan, double items, double share = 1) noexcept;
 
+// The same for a sub-filter, which counts only the keys that looked new to it. The others of `items` distinct keys set
+// no bit, so a full sub-filter has the fill of more keys than its capacity.
+[[nodiscard]] bool sub_filter_over_capacity(const Plan& plan, double items, double share) noexcept;
+// The blocks from which the statistics of a plain filter are computed.
+[[nodiscard]] BlockSample sample_of(const Plan& plan, Precision precision) noexcept;
+
 // The statistics of a filter that was moved from. It answers "maybe" for every key.
 inline constexpr Stats kStatsOfNothing{.fill = 1,
                                        .estimated_items = std::numeric_limits<double>::infinity(),

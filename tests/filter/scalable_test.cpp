@@ -202,6 +202,21 @@ TEST(Scalable, MeasuresAreThoseOfItsSubFilters) {
   EXPECT_FALSE(filter.over_capacity());
 }
 
+// Keys that look as if they were there are not counted, so a full sub-filter has the bits of more keys than it counted.
+TEST(Scalable, IsNotOverCapacityHoweverManyKeysLookedPresent) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
+    for (const double fpr : {0.5, 0.1}) {
+      ScalableFilter filter(scalable_plan(100'000, fpr, 2, kMinTightening, layout));
+      for (const Hash128 hash : random_hashes(7, 300'000)) filter.insert_hash(hash);
+      SCOPED_TRACE(std::to_string(fpr) + ", layout " + std::string(to_string(layout)));
+      ASSERT_TRUE(filter.grown());
+      EXPECT_TRUE(filter.sub_filters().front()->over_capacity()) << "as if it were alone";
+      EXPECT_FALSE(filter.over_capacity());
+      EXPECT_FALSE(filter.stats(Precision::exact).over_capacity);
+      EXPECT_FALSE(filter.stats().over_capacity);
+    }
+}
+
 TEST(Scalable, ClearsToItsFirstSubFilter) {
   ScalableFilter filter(100, 0.01), fresh(100, 0.01);
   const std::vector<Hash128> hashes = random_hashes(5, 2000);

@@ -265,7 +265,7 @@ class FileFilter final : public OfContents {
     stats.identity = file_.identity();
     return stats;
   }
-  [[nodiscard]] VerifyReport verify() override { return bloomery::verify(name()); }
+  [[nodiscard]] VerifyReport verify() override { return bloomery::verify(file_.path()); }
   bool begin_load() noexcept override { return file_.begin_load(); }
   void use_threads(unsigned threads) noexcept override { file_.use_threads(threads); }
   void end_load() override { file_.end_load(); }

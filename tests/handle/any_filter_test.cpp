@@ -135,6 +135,17 @@ TEST_P(AnyKind, VerifiesTheFile) {
   EXPECT_FALSE(AnyFilter::verify(path()).ok());
 }
 
+TEST_P(AnyKind, VerifiesItsOwnFileWhateverIsAtItsOldPath) {
+  AnyFilter filter = AnyFilter::create(path(), spec());
+  filter.insert("a");
+  std::filesystem::rename(path(), path() + ".moved");
+  std::ofstream(path()) << "not a filter";
+  filter.keep_alive();
+  EXPECT_TRUE(filter.verify().ok());
+  filter.close();
+  EXPECT_TRUE(filter.verify().ok());
+}
+
 // A copy has checksums of its own, which would call what is damaged whole.
 TEST_P(AnyKind, OfADamagedFileIsNotCopied) {
   const auto keys = texts("key", 5'000);

@@ -178,6 +178,7 @@ Stats FrozenFilter::stats(Precision /*precision*/) const noexcept {
 }
 
 std::vector<std::span<const std::byte>> FrozenFilter::pieces() const {
+  if (partitions_.empty()) return {};  // it was moved from
   std::vector<std::span<const std::byte>> pieces = {table_};
   pieces.insert(pieces.end(), cells_.begin(), cells_.end());
   return pieces;

@@ -180,6 +180,9 @@ void describe(const WindowFilter& filter, Header& header) {
 }
 
 void describe(const FrozenFilter& filter, Header& header) {
+  if (filter.pieces().empty())
+    throw Error(ErrorCode::invalid_argument,
+                "a frozen filter that was moved from has no cells; use the one it was moved to");
   validate(filter.plan());
   header.plan = filter.plan();
   header.hasher = filter.hasher();

@@ -35,6 +35,18 @@ TEST_P(EncodeEvery, RefusesAFilterThatWasMovedFrom) {
             ErrorCode::invalid_argument);
 }
 
+TEST(Encode, RefusesAFrozenFilterThatWasMovedFrom) {
+  for (const std::uint64_t keys : {0, 1'000}) {
+    FrozenBuilder builder(0.01);
+    for (std::uint64_t key = 0; key < keys; ++key) builder.insert(key);
+    FrozenFilter filter = builder.build();
+    const FrozenFilter taken = std::move(filter);
+    EXPECT_EQ(code_of([&] { (void)encode(filter); }),  // NOLINT(bugprone-use-after-move)
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(decode_frozen(encode(taken)).keys(), keys);
+  }
+}
+
 TEST_P(EncodeEvery, IsAFilterFile) {
   Scratch scratch;
   Filter filter(plan_of(GetParam()));

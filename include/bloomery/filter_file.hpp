@@ -139,7 +139,7 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   static FilterFile rebuild(const std::string& path, const FilterPlan& plan,
                             const CreateOptions& options = {});
 
-  FilterFile(FilterFile&&) noexcept;
+  FilterFile(FilterFile&& other) noexcept;  // then only assign to `other`, close or destroy it
   FilterFile& operator=(FilterFile&&) noexcept;
   // Closes, except after rebuild(). The destructor cannot report a failure: call close() to see it.
   ~FilterFile();

@@ -37,9 +37,11 @@ FilterFile::FilterFile(std::unique_ptr<Session> session) noexcept
 FilterFile::FilterFile(FilterFile&& other) noexcept
     : session_(std::move(other.session_)), bits_(std::exchange(other.bits_, nullptr)) {}
 
+// The file that this one had is closed here, and not kept open and locked by `other`.
 FilterFile& FilterFile::operator=(FilterFile&& other) noexcept {
-  std::swap(session_, other.session_);
-  std::swap(bits_, other.bits_);
+  FilterFile taken(std::move(other));
+  std::swap(session_, taken.session_);
+  std::swap(bits_, taken.bits_);
   return *this;
 }
 

@@ -38,6 +38,20 @@ TEST_P(EveryFile, ClosingWhatWasMovedAwayIsNothing) {
   other.close();
 }
 
+TEST_P(EveryFile, AssignmentClosesTheFileThatWasThere) {
+  const Plan plan = plan_of(layout(), 512 * 64);
+  auto file = create(plan);
+  EXPECT_TRUE(file.insert(1));
+  auto other = FilterFile::create(scratch_ / "other.bloom", plan, {.durability = durability()});
+  EXPECT_TRUE(other.insert(2));
+  file = std::move(other);
+  EXPECT_TRUE(file.may_contain(2) && !file.may_contain(1));
+  EXPECT_TRUE(reopen().may_contain(1)) << "which `other` does not keep locked";
+  FilterFile& same = file;
+  file = std::move(same);
+  EXPECT_TRUE(file.insert(3));
+}
+
 TEST_P(EveryFile, TakesManyKeysAtOnce) {
   auto file = FilterFile::create(path_, plan_of(layout(), 512 * 64), {.durability = durability()});
   const std::vector<std::string> keys = {"a", "b", "a", ""};

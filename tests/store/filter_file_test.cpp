@@ -310,6 +310,15 @@ TEST(FilterFile, SaysWhatIsWrongWithAPath) {
     EXPECT_EQ(open(empty, access), ErrorCode::not_a_filter);
     EXPECT_EQ(open("/dev/null", access), ErrorCode::not_a_filter);
   }
+  const std::string cut = scratch / "cut";
+  FilterFile::create(cut, plan_of(Layout::blocked)).close();
+  for (const Access access : {Access::read, Access::write})
+    EXPECT_EQ(open(cut + std::string("\0/other", 7), access), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] {
+              FilterFile::create(cut + std::string("\0", 1), plan_of(Layout::blocked),
+                                 {.replace = true});
+            }),
+            ErrorCode::invalid_argument);
   EXPECT_EQ(open(scratch / ".", Access::read), ErrorCode::not_a_filter);
   EXPECT_EQ(open(scratch / ".", Access::write), ErrorCode::io);
   EXPECT_EQ(

@@ -41,6 +41,14 @@ File open_locked(Os& os, const std::string& path) {
   throw Error(ErrorCode::locked, target + ": other writers keep replacing it; try again");
 }
 
+// The system would read the path only up to a zero byte, and so open another file.
+void require_no_zero(const std::string& path) {
+  if (path.find('\0') != std::string::npos)
+    throw Error(
+        ErrorCode::invalid_argument,
+        std::string(path.c_str()) + ": the path goes on after a zero byte, which no path can have");
+}
+
 // The path with its links followed, or the path itself if that fails.
 std::string followed(Os& os, const std::string& path, int& result) {
   std::string target;
@@ -61,6 +69,7 @@ std::string resolved_directory(Os& os, const std::string& path) {
 }  // namespace
 
 std::string resolved(Os& os, const std::string& path) {
+  require_no_zero(path);
   int result = 0;
   std::string target = followed(os, path, result);
   if (result == -ENOENT) (void)resolved_directory(os, path);
@@ -68,6 +77,7 @@ std::string resolved(Os& os, const std::string& path) {
 }
 
 std::string resolved_or_new(Os& os, const std::string& path) {
+  require_no_zero(path);
   Os::Stat there;
   const bool absent = uninterrupted([&] { return os.stat_path(path.c_str(), there); }) == -ENOENT;
   if (!absent) return resolved(os, path);

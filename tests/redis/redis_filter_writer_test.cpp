@@ -179,5 +179,28 @@ TEST_F(Writer, AStringIsWrittenInPiecesToo) {
   EXPECT_EQ(keys_there(), 1);
 }
 
+// The write at the end makes a string that was evicted as long as before, but without its header and its other bits.
+TEST_F(Writer, AStringThatWasEvictedMeanwhileReplacesNothing) {
+  const Filter filter = filled(of_blocks(120), 1), old = filled(of_blocks(120), 10'000);
+  {
+    auto first = RedisFilterWriter::of_bits({address(), "s"}, old.plan(), old.hasher());
+    first.write(0, old.bytes());
+    first.publish();
+  }
+  {
+    auto writer =
+        RedisFilterWriter::of_bits({address(), "s"}, filter.plan(), filter.hasher(), true);
+    const std::size_t half = filter.bytes().size() / 2;
+    writer.write(0, filter.bytes().first(half));
+    const detail::Reply keys = server().ask({"KEYS", "{s}:new-*"});
+    ASSERT_EQ(keys->elements, 1U);
+    server().ask({"DEL", {keys->element[0]->str, keys->element[0]->len}});
+    writer.write(half, filter.bytes().subspan(half));
+    error_of([&] { writer.publish(); }, ErrorCode::no_space);
+  }
+  EXPECT_EQ(RedisFilter::open({address(), "s"}).may_contain_many(keys_from(10'000, 2'000)), 2'000U);
+  EXPECT_EQ(keys_there(), 1);
+}
+
 }  // namespace
 }  // namespace bloomery

@@ -26,14 +26,17 @@ using detail::StagedKeys;
 
 namespace {
 
-// ARGV: the header, the length of the string, and 1 if a filter may be replaced.
+// ARGV: the header, the length of the string, and 1 if a filter may be replaced. If the server evicts the staged
+// string, later writes make it again, and the one at the end as long as before; but nothing writes its header again.
 constexpr StagedKeys::Rules kOneString = {
     .functions = {},
     .may_go =
         "ARGV[3] == '1' and redis.call('TYPE', KEYS[1]).ok == 'string' and "
         "redis.call('GETRANGE', KEYS[1], 0, 9) == string.sub(ARGV[1], 1, 10)",
     .is_longer = {},
-    .is_whole = "redis.call('STRLEN', KEYS[2]) == tonumber(ARGV[2])",
+    .is_whole =
+        "redis.call('STRLEN', KEYS[2]) == tonumber(ARGV[2]) and "
+        "redis.call('GETRANGE', KEYS[2], 0, 127) == ARGV[1]",
     .is_ours = {}};
 // KEYS: the claim, the staged shard 0, its place, and the name under which the old key is set aside. ARGV: the claim,
 // the length. As in StagedKeys, rights are used before anything moves.

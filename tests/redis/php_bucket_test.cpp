@@ -9,6 +9,7 @@
 
 #include "legacy/php_golden.hpp"
 #include "legacy/random_keys.hpp"
+#include "redis/scripted.hpp"
 #include "redis/server.hpp"
 
 namespace bloomery {
@@ -166,6 +167,35 @@ TEST(PhpBucket, IsStoredWhole) {
         RedisPhpFilter::store({server.address(), "copy"}, bucket.load());
       },
       ErrorCode::exists);
+}
+
+// Nothing in a bucket tells what is missing from it.
+TEST(PhpBucket, IsNotStoredIfTheServerEvictsItMeanwhile) {
+  const Server server;
+  const auto scheme =
+      PhpScheme::crc32_mt(std::uint64_t{12} << 23, 1'000'000);  // 12 pieces of 1 MiB
+  PhpFilter filter(scheme);
+  filter.insert_many(random_keys(20'000, 10, 5).views);
+  test::Scripted proxy(server.path());
+  // Three writes are of the ends.
+  for (const int evicted_before : {4, 7, 15, 99}) {
+    SCOPED_TRACE(evicted_before);
+    int written = 0;
+    proxy.say([&](const test::Scripted::Words& words) {
+      if (words[0] == "SETRANGE" && ++written == evicted_before) server.ask({"DEL", words[1]});
+      return std::optional<std::string>();
+    });
+    const auto store = [&] { RedisPhpFilter::store({{.port = proxy.port()}, "copy"}, filter); };
+    if (evicted_before == 99) {
+      store();
+      const auto bytes = filter.string_bytes();
+      EXPECT_EQ(server.get("copy"),
+                std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    } else {
+      error_of(store, ErrorCode::no_space);
+      EXPECT_EQ(server.ask({"EXISTS", "copy"})->integer, 0);
+    }
+  }
 }
 
 TEST(PhpBucket, IsRotatedByARename) {

@@ -120,7 +120,9 @@ RedisPhpFilter RedisPhpFilter::store(const RedisPlace& place, const PhpFilter& f
                                bytes.size());
   const std::string zero(1, '\0');
   staged.make({&zero, 1}, {&zero, 1});
-  staged.write(0, 0, bytes);
+  // The last byte is written first, and not again: if the server evicts the string, the next write leaves it shorter.
+  staged.write(0, bytes.size() - 1, bytes.last(1));
+  staged.write(0, 0, bytes.first(bytes.size() - 1));
   staged.flush();
   if (!staged.keys().publish_only(bits.cluster(), {length}))
     throw Error(ErrorCode::exists,

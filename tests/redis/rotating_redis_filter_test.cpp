@@ -6,11 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <set>
 #include <thread>
 
 #include "redis/proxy.hpp"
+#include "redis/scripted.hpp"
 #include "redis/shapes.hpp"
 #include "redis/strings/redis_header.hpp"
 #include "support/random.hpp"
@@ -187,6 +189,26 @@ TEST_P(RotatingStrings, SayWhetherARotationWasDoneWhereTheConnectionBreaks) {
       asked_again += done && proxy.connections() > 1 ? 1 : 0;
     }
   EXPECT_GT(asked_again, 0);
+}
+
+// That it is not in the generation any more has other reasons than another client's rotation.
+TEST_P(RotatingStrings, AreNotSaidToBeRotatedByAnotherWhereTheyWentMeanwhile) {
+  made();
+  const std::string whole = server().get(keys()[0]);
+  test::Scripted proxy(server().path());
+  auto filter = RotatingRedisFilter::open({{.port = proxy.port()}, "f", place_to_open().shards});
+  const auto before_the_script = [&](const std::function<void()>& act) {
+    proxy.say([=](const test::Scripted::Words& words) {
+      if (words.size() > 3 && words[0] == "EVAL" && words[3] == keys()[0]) act();
+      return std::optional<std::string>();
+    });
+  };
+  before_the_script([] { server().ask({"DEL", keys()[0]}); });
+  error_of([&] { filter.rotate(2); }, ErrorCode::missing);
+  server().ask({"SET", keys()[0], whole});
+  RotatingRedisFilter::create(place("g"), 10'000, 1e-6);
+  before_the_script([] { server().ask({"COPY", keys("g")[0], keys()[0], "REPLACE"}); });
+  error_of([&] { filter.rotate(2); }, ErrorCode::mismatch);
 }
 
 TEST_P(RotatingStrings, CannotGoMissingUnseen) {

@@ -257,12 +257,14 @@ bool RotatingRedisFilter::rotate(std::uint64_t from) {
   try {
     std::vector first{rotation(0, from)};
     run(first, 0);
-    return rotated;
   } catch (const Error& error) {
     // The server may have rotated it although the answer was lost.
     if (error.code() != ErrorCode::unavailable || generation() != from + 1) throw;
     return true;
   }
+  // If it was not in this generation, another client may also have removed or replaced it.
+  if (!rotated) (void)generation();
+  return rotated;
 }
 
 RotatingRedisFilter::BothStats RotatingRedisFilter::stats() {

@@ -13,6 +13,7 @@
 #include "redis/shapes.hpp"
 #include "redis/strings/redis_header.hpp"
 #include "redis/strings/string_bits.hpp"
+#include "support/random.hpp"
 
 namespace bloomery {
 namespace {
@@ -219,6 +220,26 @@ TEST(RedisFault, AFullServerSaysSo) {
         RedisFilter::create({server.address(), "more"}, plan(1'000, 0.01));
       },
       ErrorCode::no_space);
+}
+
+// It refuses each command in a transaction, those that read too.
+TEST(RedisFault, AFullServerIsStillRead) {
+  const Server server;
+  const auto keys = test::keys_from(1, 5'000);
+  for (const test::Shape shape : {test::Shape(), test::Shape(3)}) {
+    SCOPED_TRACE(shape.value_or(0));
+    server.ask({"CONFIG", "SET", "maxmemory", "0"});
+    auto filter = RedisFilter::create({server.address(), "filter", shape}, plan(6'000, 0.01));
+    filter.insert_many(keys);
+    std::vector<std::byte> before(filter.plan().bytes()), after(before.size());
+    filter.read(0, before);
+    server.ask({"CONFIG", "SET", "maxmemory", "1"});
+    EXPECT_EQ(filter.may_contain_many(keys), keys.size());
+    EXPECT_EQ(filter.acknowledged(), keys.size());
+    EXPECT_LT(filter.may_contain_many(test::keys_from(1'000'000, 5'000)), 150U);
+    filter.read(0, after);
+    EXPECT_EQ(before, after);
+  }
 }
 
 TEST(RedisFault, AClusterWithoutSlotsSaysSo) {

@@ -1,4 +1,4 @@
-// Sends MULTI and EXEC first, and EVAL for the transactions that were redirected.
+// Sends MULTI and EXEC first, and EVAL for the transactions that were redirected or not queued.
 #include "redis/cluster/transaction.hpp"
 
 #include <bloomery/error.hpp>
@@ -45,7 +45,10 @@ void run_transactions(Cluster& cluster, std::span<const Transaction> transaction
   std::vector<bool> taken(transactions.size());
   const auto take_last = [&](std::size_t i, std::size_t command, const Reply& reply) {
     const std::string& name = transactions[i].name;
-    if (command + 1 < requests[i].size()) return require_type(reply, REDIS_REPLY_STATUS, name);
+    if (command + 1 < requests[i].size()) {
+      if (!has_no_room(*reply)) require_type(reply, REDIS_REPLY_STATUS, name);
+      return;
+    }
     if (is_aborted(*reply, name)) return;
     require_type(reply, REDIS_REPLY_ARRAY, name);
     require_elements(*reply, transactions[i].commands.size(), name);
@@ -73,6 +76,11 @@ void run_transactions(Cluster& cluster, std::span<const Transaction> transaction
       throw Error(ErrorCode::unavailable,
                   transactions[i].name +
                       ": the server discarded a transaction and did not say why; try again");
+}
+
+bool has_no_room(const redisReply& reply) {
+  return reply.type == REDIS_REPLY_ERROR &&
+         std::string_view(reply.str, reply.len).starts_with("OOM");
 }
 
 bool is_aborted(const redisReply& reply, const std::string& name) {

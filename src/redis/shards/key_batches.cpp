@@ -74,13 +74,15 @@ void KeyBatches::finish(Cluster& cluster, std::span<Batch> in_flight) {
   Batch& oldest = in_flight.front();
   cluster.finish(oldest.requests, take_into(oldest));
   if (std::ranges::all_of(oldest.requests,
-                          [](const Request& each) { return !each.fault() && each.answered(); }))
+                          [](const Request& each) { return !each.fault() && each.answered(); }) &&
+      std::ranges::none_of(oldest.parts, [](const auto& part) { return part->needs_other(); }))
     return;
-  // A slot has moved, or something must be undone. First all other batches in flight are received; finishing them
-  // again later does nothing.
+  // A slot has moved, a node's memory is full, or something must be undone. First all other batches in flight are
+  // received; finishing them again later does nothing.
   for (Batch& later : in_flight.subspan(1)) cluster.finish(later.requests, take_into(later));
   for (std::size_t i = 0; i < oldest.parts.size(); ++i) {
-    if (!oldest.requests[i].open()) continue;
+    if (oldest.requests[i].fault()) continue;
+    if (!oldest.requests[i].open() && !oldest.parts[i]->needs_other()) continue;
     if (auto instead = oldest.parts[i]->instead()) {
       Request request = instead->request();
       request.goes_where(oldest.requests[i]);

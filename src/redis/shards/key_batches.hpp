@@ -29,6 +29,8 @@ class BatchPart {
   virtual void take(std::size_t command, const redisReply& reply) = 0;
   // The part to send instead after a redirection; null: the same request is sent again.
   [[nodiscard]] virtual std::unique_ptr<BatchPart> instead() { return nullptr; }
+  // Whether the server refused this request as a whole, and would not refuse that of instead().
+  [[nodiscard]] virtual bool needs_other() const { return false; }
   // The request that undoes an effect of this part after a fault.
   [[nodiscard]] virtual std::optional<Request> undo(const Error&) const { return std::nullopt; }
 

@@ -95,7 +95,11 @@ class Blocks : public BitPart {
 
   void take(std::size_t command, const redisReply& reply) override {
     // Before EXEC a reply says only whether the command was accepted, or why not.
-    if (command < last_) return require_type(reply, REDIS_REPLY_STATUS, string_.name());
+    if (command < last_) {
+      needs_other_ = needs_other_ || has_no_room(reply);
+      if (!has_no_room(reply)) require_type(reply, REDIS_REPLY_STATUS, string_.name());
+      return;
+    }
     if (is_aborted(reply, string_.name())) return;
     require_type(reply, REDIS_REPLY_ARRAY, string_.name());
     require_elements(reply, last_ - 1, string_.name());
@@ -121,10 +125,11 @@ class Blocks : public BitPart {
     confirm_all();
   }
 
-  // A node cannot redirect a transaction that has begun.
+  // A node cannot redirect a transaction that has begun, and does not queue its commands if its memory is full.
   [[nodiscard]] std::unique_ptr<BatchPart> instead() override {
     return std::make_unique<Fields>(string_, operation_, std::move(keys_), std::move(offsets_));
   }
+  [[nodiscard]] bool needs_other() const override { return needs_other_; }
 
  private:
   // The first byte of an offset's block in the string.
@@ -143,6 +148,7 @@ class Blocks : public BitPart {
   }
 
   std::size_t last_ = 0;  // the index of EXEC
+  bool needs_other_ = false;
 };
 
 }  // namespace

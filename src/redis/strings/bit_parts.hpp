@@ -3,7 +3,8 @@
 // By fields: one BITFIELD command per key. By blocks: one transaction that reads the block of each key. A GETRANGE of
 // 64 bytes takes the server a third of the time of a BITFIELD_RO of six bits (docs/benchmarks.md), but unlike
 // BITFIELD_RO it cannot read the identity in the same command. MULTI executes all commands together: the length and
-// the identity, which come first, hold for every block.
+// the identity, which come first, hold for every block. A server whose memory is full queues no command: it is read by
+// fields.
 #pragma once
 
 #include <cstddef>

@@ -72,6 +72,34 @@ TEST_F(Replacement, NoneBecomesShorterWhereAnotherWasFaster) {
   }
 }
 
+// Between the two questions whether another has claimed the name, and what is there, the claim may go.
+TEST_F(Replacement, TriesAgainWhereAnotherHasJustEnded) {
+  put(filled(of_blocks(120), 1), {.shards = 4});
+  Scripted between(server().path());
+  for (const bool again : {false, true}) {
+    server().ask({"SET", "f:{0}:replacing", "anything"});
+    bool first = true;
+    between.say([&](const Scripted::Words& words) {
+      if (words[0] == "GETRANGE" && words[1] == "f:{0}:replacing" && (first || again)) {
+        server().ask({"DEL", words[1]});
+        first = false;
+      } else if (again && words[0] == "SET" && words[1] == "f:{0}:replacing") {
+        server().ask({"SET", words[1], "anything"});
+      }
+      return std::optional<std::string>();
+    });
+    const auto replace = [&] {
+      put(filled(of_blocks(120), 5'000), {.replace = true}, {.port = between.port()});
+    };
+    if (again)
+      error_of(replace, ErrorCode::exists);
+    else
+      replace();
+    EXPECT_EQ(open().may_contain_many(keys_from(5'000, 2'000)), 2'000U);
+    EXPECT_EQ(keys_there(), 4);
+  }
+}
+
 TEST_F(Replacement, WhereOneShardIsRefusedAllComeBack) {
   for (const bool replace : {false, true}) {
     server().ask({"FLUSHALL"});

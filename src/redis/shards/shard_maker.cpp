@@ -66,7 +66,7 @@ class Maker {
     if (reply->integer == -1) throw dropped_key(name);
   }
 
-  void claim() {
+  void claim(bool is_first_try = true) {
     const std::string& key = shards_.claimed;
     const Reply set = cluster_.ask(key, claim_words(key, claim_));
     if (set->type != REDIS_REPLY_NIL) {
@@ -76,6 +76,8 @@ class Maker {
     const Reply found = cluster_.ask(key, {"GETRANGE", key, "0", "7"});
     require_type(found, REDIS_REPLY_STRING, name_of(cluster_.name(), key));
     if (is_claim({found->str, found->len})) throw being_made(name_of(cluster_.name(), key));
+    // Another maker has dropped its claim since.
+    if (found->len == 0 && is_first_try) return claim(false);
     throw Error(ErrorCode::exists, name_of(cluster_.name(), key) +
                                        " exists already; open the filter, or choose another name");
   }

@@ -24,13 +24,13 @@ constexpr Topic kTopics[] = {
      "verify accept it, and rotate accepts filters of create --rotating. redis+cluster:// is a "
      "filter in shards over the nodes of a Redis Cluster, which rotates too; redis+module:// and "
      "redis+module+cluster:// are filters of a module, which rebuild and rotate do not accept, and "
-     "merge only in shards. --force replaces a filter of the same kind; create never replaces a "
-     "filter of a module: UNLINK it first. Write user and password before the host, as in "
-     "user:password@, or put the password into BLOOMERY_REDIS_PASSWORD, where other users of the "
-     "machine do not see it. redis+sentinel://s1,s2?key=name&master=NAME asks sentinels for the "
-     "master. rediss:// and valkeys:// use TLS; add cacert=FILE, cert=FILE, certkey=FILE and "
-     "sni=NAME after the key if the server needs them. Write characters that have a meaning in "
-     "addresses as %XX."},
+     "merge only in shards. --force replaces a filter that is kept in the same way, whatever its "
+     "kind; create never replaces a filter of a module: UNLINK it first. Write user and password "
+     "before the host, as in user:password@, or put the password into BLOOMERY_REDIS_PASSWORD, "
+     "where other users of the machine do not see it. redis+sentinel://s1,s2?key=name&master=NAME "
+     "asks sentinels for the master. rediss:// and valkeys:// use TLS; add cacert=FILE, cert=FILE, "
+     "certkey=FILE and sni=NAME after the key if the server needs them. Write characters that have "
+     "a meaning in addresses as %XX."},
     {"Output",
      "Lines and results go to the standard output, everything else to stderr: progress, "
      "statistics, warnings, errors. A filter over its capacity is reported with its current fpr."},

@@ -42,6 +42,8 @@ TEST_F(Places, RotateForgetsTheOlderGeneration) {
   EXPECT_NEAR(state["older"]["estimated_items"], 50, 1);
   EXPECT_NE(run({"info", url("k")}).out.find("plain, in two generations"), std::string::npos);
   EXPECT_EQ(run({"verify", url("k")}).code, 0);
+  EXPECT_TRUE(is_error(run({"create", "--force", url("k"), "-n", "1K", "-p", "1%"}),
+                       {"not a plain filter in one string"}));
   EXPECT_EQ(run({"create", "--force", "--rotating", url("k"), "-n", "1K", "-p", "1%"}).code, 0);
   EXPECT_EQ(absent({url("k")}, numbers(100, 150)), "50\n");
 }

@@ -97,6 +97,9 @@ TEST_F(RedisTool, SaysWhatItCannotDo) {
   EXPECT_TRUE(is_error(run({"info", "redis://me@h?key=k"}), {"BLOOMERY_REDIS_PASSWORD"}));
   EXPECT_TRUE(is_error(run({"info", "redis://127.0.0.1:1?key=k"}), {"cannot be reached"}));
   EXPECT_TRUE(is_error(run({"info", "redis+unix:///nowhere?key=k"}), {"cannot be reached"}));
+  const Ran away = run({"rebuild", "redis+unix:///nowhere?key=k"}, "a\n");
+  EXPECT_TRUE(is_error(away, {"cannot be reached"}));
+  EXPECT_EQ(away.err.find("-n and -p"), std::string::npos) << "a size makes no server run";
 }
 
 TEST_F(RedisTool, TakesPasswordsFromTheEnvironment) {

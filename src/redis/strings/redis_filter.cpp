@@ -42,11 +42,11 @@ void create_string(Cluster& cluster, const std::string& key, const RedisHeader& 
   const std::string name = detail::name_of(cluster.name(), key);
   detail::require_type(created, REDIS_REPLY_INTEGER, name);
   if (created->integer != 1)
-    throw Error(ErrorCode::exists,
-                name +
-                    (replace ? " exists and is not a filter, and only a filter is replaced; "
-                             : " exists already; open it, or ") +
-                    "choose another key");
+    throw Error(ErrorCode::exists, name +
+                                       (replace ? " exists and is not a plain filter in one "
+                                                  "string, and only such a filter is replaced; "
+                                                : " exists already; open it, or ") +
+                                       "choose another key");
 }
 
 std::vector<detail::ShardString> strings_of(RedisHeader header,

@@ -203,7 +203,8 @@ class RedisFilterWriter::NewStrings {
     if (staged_.keys().publish_only(bits_.cluster(), arguments(0))) return;
     throw Error(ErrorCode::exists,
                 detail::name_of(bits_.cluster().name(), staged_.keys().places()[0]) +
-                    (replace_ ? " exists and is not a filter, and only a filter is replaced"
+                    (replace_ ? " exists and is not a plain filter in one string, and only such a "
+                                "filter is replaced"
                               : " exists already") +
                     "; choose another key");
   }

@@ -88,8 +88,8 @@ class AnyFilter {
 
   // ---- at a location ----------------------------------------------------------------------------
 
-  // With Access::read every change is Error{read_only}. A dump of a module's filter is opened only so, and held in
-  // memory: a frozen filter, or a plain one that has not grown. Error{wrong_kind}: a dump of another one.
+  // With Access::read every change is Error{read_only}. A dump of a module's filter can only be opened for reading,
+  // and is held in memory. Its filter must be frozen, or plain and not grown. Error{wrong_kind}: it is another one.
   static AnyFilter open(const std::string& location, Access access = Access::read,
                         const AnyOptions& options = {});
   // Creates an empty filter and opens it for writing. By default it is plain; in a module it is
@@ -149,8 +149,8 @@ class AnyFilter {
   // module on one server whose keys match the pattern.
   [[nodiscard]] static bool is_pattern(std::string_view location) noexcept;
   // Calls use() for each filter that a pattern names, with the address of that filter, in no particular order. It
-  // uses SCAN and pipelines, so that thousands of filters take little time. Filters that come or go at the same time
-  // may or may not be included. Error{too_large}: more than 100,000 match.
+  // uses SCAN and pipelines, so that thousands of filters take little time. Filters that are created or removed at the
+  // same time may or may not be included. Error{too_large}: more than 100,000 match.
   static void for_each(
       const std::string& location,
       const std::function<void(const std::string& address, const FilterStats& stats)>& use);
@@ -243,15 +243,15 @@ class AnyFilter {
                     std::span<bool> answers = {});
   std::size_t apply(Operation operation, Keys keys, std::span<bool> answers = {});
 
-  // Inserts a key into the bits of a PHP class on a server, and answers what these bits were before, as
+  // Inserts a key into the bits of a PHP class on a server, and writes to `before` which of its bits were set, as
   // RedisPhpFilter::insert_bits does. Error{wrong_kind}: any other filter.
   std::size_t insert_bits(std::string_view key, std::span<bool> before);
 
   // The hasher of keys, valid until close(); null: the place hashes keys itself.
   [[nodiscard]] const Hasher* hasher() const noexcept;
   // How many keys of the last call that changes the filter are certainly done, counted from the first key. After an
-  // Error the other keys may be done or not: repeating their inserts is harmless, repeating removals is not. After
-  // a look-up that threw, so many answers were given, or more. In a load (begin_load) these keys are done when the
+  // Error the other keys may be done or not: repeating their inserts is harmless, repeating removals is not. After a
+  // look-up that threw, at least this many answers were given. In a load (begin_load) these keys are done when the
   // load is acknowledged; if that fails, the number is 0.
   [[nodiscard]] std::size_t acknowledged() const noexcept { return acknowledged_; }
 
@@ -308,7 +308,8 @@ class AnyFilter {
   bool reload();
 
   void sync();  // makes every change so far as durable as the place can
-  // During rebuild() on a server: call it if you insert nothing for minutes. Of a file: FilterFile::require_place.
+  // During rebuild() on a server: call it if you insert nothing for minutes. For a file it is
+  // FilterFile::require_place.
   void keep_alive();
   // Calls sync(), then releases the place. After rebuild() it puts the new filter into its place. Look-ups in memory
   // and in files still work; a filter on a server then throws Error{read_only} from every call that needs the server.

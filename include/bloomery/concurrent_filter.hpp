@@ -14,10 +14,10 @@
 //
 // Locks: with Sharing::threads an insert of an absent key holds a lock while it writes to a block. Inserts of
 // present keys and look-ups take no lock. The process has 4,096 such locks, and the address of a block of 64
-// bytes selects its lock. So inserts are not lock-free: a thread that is stopped while it holds a lock delays
-// the inserts that need the same lock, one in 4,096, and no look-up. Do not insert in a signal handler, or
-// after a fork() of a process whose other threads were inserting. Sharing::processes uses a locked
-// instruction for each word instead, and no lock (docs/benchmarks-threads.md).
+// bytes selects its lock. So inserts are not lock-free: if a thread is stopped while it holds a lock, the inserts that
+// need the same lock (one in 4,096) wait for it. Look-ups never wait. Do not insert in a signal handler, or after a
+// fork() of a process whose other threads were inserting. Sharing::processes uses a locked instruction for each word
+// instead, and no lock (docs/benchmarks-threads.md).
 #pragma once
 
 #include <bloomery/detail/key_calls.hpp>

@@ -12,9 +12,9 @@
  * or Valkey server. The same key, plan and seed are the same bits in every place, language and CPU.
  *
  * Errors. A function that can fail has a pointer to a bloomery_error as its last parameter; the pointer may be NULL.
- * If the function fails, it writes *error and returns NULL or a negative number: the error's code with its sign
- * turned. If it succeeds, it does not write *error. Codes never change; texts may. No function keeps its pointer
- * arguments, ends the process, or lets a C++ exception out. A NULL handle is the error BLOOMERY_INVALID_ARGUMENT.
+ * If the function fails, it writes *error and returns NULL or a negative number, which is minus the error's code. If
+ * it succeeds, it does not write *error. Codes never change; texts may. No function keeps its pointer arguments, ends
+ * the process, or lets a C++ exception out. A NULL handle is the error BLOOMERY_INVALID_ARGUMENT.
  *
  * Structs begin with their size, which the caller sets to sizeof. A field that is 0 or NULL has its default, and
  * reserved fields must be 0, so `{.size = sizeof spec}` is always right. Later versions give names to reserved
@@ -44,7 +44,7 @@ enum bloomery_code {
   BLOOMERY_WRONG_KIND = 8,    /* the kind or the place of the filter cannot do it */
   BLOOMERY_CORRUPT = 9,       /* a checksum or a field contradicts the bytes */
   BLOOMERY_UNCLEAN = 10,      /* the writer died and what it promised cannot be restored */
-  BLOOMERY_LOCKED = 11,       /* another process writes this file */
+  BLOOMERY_LOCKED = 11,       /* another process writes this file, or makes this filter on a server */
   BLOOMERY_READ_ONLY = 12,    /* a change of a filter that was opened for reading or is closed */
   BLOOMERY_IO = 13,           /* the system refused a call */
   BLOOMERY_NO_SPACE = 14,     /* no room on the device */
@@ -192,8 +192,8 @@ bloomery_filter *bloomery_rebuild(const char *location, const bloomery_spec *spe
  * allocates memory. */
 bloomery_filter *bloomery_decode(const void *bytes, size_t size, bloomery_error *error);
 /* Makes a copy in memory of a filter in memory or in a file. BLOOMERY_CORRUPT: the bits in the file are damaged;
- * BLOOMERY_INVALID_ARGUMENT: a frozen filter in a file is not built before bloomery_close. This is also true of
- * bloomery_encode and bloomery_save. */
+ * BLOOMERY_INVALID_ARGUMENT: a frozen filter in a file is not built before bloomery_close. bloomery_encode and
+ * bloomery_save have the same errors. */
 bloomery_filter *bloomery_copy(bloomery_filter *filter, bloomery_error *error);
 
 /* Makes every change durable and releases the file or server; 0 or a negative number. Look-ups in memory and in files
@@ -227,7 +227,7 @@ int bloomery_remove_u64(bloomery_filter *filter, uint64_t key, bloomery_error *e
  * NULL; otherwise it has room for count answers. These functions are several times as fast as one key at a time; in a
  * file or on a server, where each call is a commit or a round trip, they are thousands of times as fast.
  *
- *   many       keys[i] has sizes[i] bytes; none may be NULL
+ *   many       keys[i] has sizes[i] bytes; no keys[i] may be NULL
  *   offsets32  key i is bytes[offsets[i]] up to, without, bytes[offsets[i + 1]], so there are count + 1 offsets (as
  *   offsets64  in Arrow). If an offset is below the one before: BLOOMERY_INVALID_ARGUMENT, and nothing is inserted
  *   fixed      key i is the `width` bytes at bytes + i * width: fingerprints, UUIDs
@@ -296,8 +296,8 @@ int bloomery_advance(bloomery_filter *filter, uint64_t now, bloomery_error *erro
  * load is already active, or each call is acknowledged as before; then do not end it. */
 int bloomery_begin_load(bloomery_filter *filter, bloomery_error *error);
 int bloomery_end_load(bloomery_filter *filter, bloomery_error *error);
-/* Names the changes from here to bloomery_close, so that they can be repeated after a crash without being done
- * twice: the filter skips as many of the first keys as this returns. For files. */
+/* Names the changes from here to bloomery_close, so that they can be repeated after a crash and none is done twice:
+ * the filter skips the first n keys, where n is the number that this returns. For files. */
 int64_t bloomery_begin_batch(bloomery_filter *filter, const char *name, bloomery_error *error);
 
 enum bloomery_unknown {
@@ -305,8 +305,8 @@ enum bloomery_unknown {
   BLOOMERY_NO_INSERTED = 2 /* inserted, of filters in Redis strings and of PHP classes */
 };
 
-/* The statistics of a filter. A value that the place of the filter does not tell is 0; `unknown` says so of those that
- * may be 0 otherwise. */
+/* The statistics of a filter. A value that the place of the filter does not report is 0. If 0 is also a possible
+ * value, `unknown` says that it was not reported. */
 typedef struct bloomery_stats {
   uint32_t size;
   uint32_t kind;
@@ -340,7 +340,7 @@ int bloomery_get_stats(bloomery_filter *filter, bool exact, bloomery_stats *stat
  * _copy. Create those bits in a file. */
 int64_t bloomery_encoded_size(bloomery_filter *filter, bloomery_error *error);
 /* Writes the filter as bytes for bloomery_decode; they are also the bytes of a filter file. Returns their number, or
- * BLOOMERY_INVALID_ARGUMENT with its sign turned if they do not fit into `size`. */
+ * -BLOOMERY_INVALID_ARGUMENT if they do not fit into `size`. */
 int64_t bloomery_encode(bloomery_filter *filter, void *bytes, size_t size, bloomery_error *error);
 
 /* Writes the filter as a filter file, which appears whole or not at all, and is on the device when the call returns.

@@ -22,11 +22,11 @@ enum class ErrorCode {
   mismatch,          // two filters, or a filter and a request, with different parameters
   not_a_filter,      // the bytes are something else
   newer_format,      // written by a later version
-  exists,            // a file is already there
+  exists,            // something is already at that place
   wrong_kind,        // the kind or the place of the filter does not have this operation
   corrupt,           // a checksum or a field contradicts the bytes
   unclean,           // the writer died and what it promised cannot be restored
-  locked,            // another process writes this file
+  locked,            // another process writes this file, or makes this filter on a server
   read_only,         // a change was asked of a filter opened for reading, or closed
   io,                // the system refused a call; the text carries its reason
   no_space,          // no room on the device

@@ -134,7 +134,7 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   // its process dies, the path is unchanged. Until close() nothing is durable, not even a merge(), sync() is
   // refused, and no other writer can open the path. This is the only way to remove keys from a plain filter.
   // The new filter may be of another kind. `durability` and `replace` are ignored.
-  // Errors as create, without {exists}. close() throws {exists} if the path has got another file since, or
+  // Errors as create, without {exists}. close() throws {exists} if another file has come to the path since, or
   // something has written into the old one.
   static FilterFile rebuild(const std::string& path, const FilterPlan& plan,
                             const CreateOptions& options = {});
@@ -196,13 +196,11 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
 
   // ---- after a crash ------------------------------------------------------------------------------
 
-  // Names the inserts and removals from here to close() as a batch, so that a program can repeat them after a
-  // crash and the file does none twice. The program repeats the same keys, in the same order, from the first
-  // one on, under the same name. The file records how many keys of its latest batch are done; it skips that
-  // many, and answers false for them. Returns that number. A plain filter always returns 0, because repeated
-  // inserts change nothing.
-  // The call with the last repeated key throws Error{mismatch} if the repeated keys are not those of the
-  // batch.
+  // Names the inserts and removals from here to close() as a batch, so that a program can repeat them after a crash
+  // and none is done twice. The program repeats the same keys, in the same order, from the first one on, under the
+  // same name. The file records how many keys of its latest batch are done; it skips that many, and answers false for
+  // them. Returns that number. A plain filter always returns 0, because repeated inserts change nothing.
+  // The call with the last repeated key throws Error{mismatch} if the repeated keys are not those of the batch.
   std::uint64_t begin_batch(std::string_view name);
 
   // Adds every key of `other`: a plain filter to a plain one, a counting filter to a counting one. The
@@ -286,7 +284,7 @@ struct VerifyReport {
   State state = State::clean;
   std::uint64_t chunks = 0;  // chunks of the bits, 64 KiB each
   std::vector<std::uint64_t> damaged_chunks;
-  // A copy of the header, or the checksums of the bits, are damaged. Nothing is lost, and opening the
+  // One copy of the header is damaged, or the checksums of the bits. Nothing is lost, and opening the
   // file for writing repairs them.
   bool spare_damaged = false;
   std::string detail;  // a sentence for people, empty if all is well

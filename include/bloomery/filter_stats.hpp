@@ -1,8 +1,7 @@
 // The statistics of a filter of any kind in any place: its plan, its keys, its current false-positive
 // rate.
 //
-// For a filter in memory or in a file everything is known; for a filter on a server, only what the server
-// reports.
+// For a filter in memory or in a file all values are known; for a filter on a server, those that the server reports.
 #pragma once
 
 #include <bloomery/kind.hpp>

@@ -66,8 +66,8 @@ struct FrozenPlan {
   friend bool operator==(const FrozenPlan&, const FrozenPlan&) = default;
 };
 
-// The smallest plan for `keys` different keys. Building nearly always gives this size; if an attempt fails, the
-// next one uses more cells, and the filter is some percent larger.
+// The smallest plan for `keys` different keys. Building nearly always gives this size; if an attempt fails, the next
+// one uses more cells, and the filter is a few percent larger.
 // PlanError: one of the numbers is out of range.
 [[nodiscard]] FrozenPlan frozen_plan(std::uint64_t keys, double fpr);
 // The same with a delta for `delta_keys` keys; list and delta together have the fpr.

@@ -3,7 +3,7 @@
 //   kind       plan           operations                 in memory
 //   plain      Plan           insert                     Filter          filter.hpp
 //   counting   CountingPlan   insert, remove             CountingFilter  counting_filter.hpp
-//   scalable   ScalablePlan   insert, without a limit    ScalableFilter  scalable_filter.hpp
+//   scalable   ScalablePlan   insert; it grows           ScalableFilter  scalable_filter.hpp
 //   window     WindowPlan     insert; it forgets         WindowFilter    window_filter.hpp
 //   frozen     FrozenPlan     built once from all keys   FrozenFilter    frozen_filter.hpp
 #pragma once

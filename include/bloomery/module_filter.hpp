@@ -16,8 +16,9 @@
 //     Each shard holds marker items that no other filter has. Every command also looks up these items
 //     (an insert does so in one transaction): a shard that is missing, evicted or replaced is an Error
 //     and never "absent". For a filter that fits under one key, a single shard is therefore safer.
-// A batch is one BF.MEXISTS or BF.INSERT for each 1,024 keys (in shards: in each shard). Two batches are
-// in flight at once, and all nodes work at the same time.
+// A batch has 1,024 keys for each node, or 32 for each shard if that is more, and at most a KiB per key on average;
+// each shard gets its part of a batch in one request. Two batches are in flight at once, and all nodes work at the
+// same time.
 //
 // Threads: one thread at a time may use an object. Objects are independent of each other.
 #pragma once

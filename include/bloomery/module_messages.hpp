@@ -15,7 +15,7 @@ namespace bloomery {
 struct ModuleReserve {
   Kind kind = Kind::scalable;      // a plain filter does not grow; it refuses keys when full
   std::uint64_t capacity = 0;      // in shards: of all of them together
-  double fpr = 0.01;               // the stated false-positive rate up to there
+  double fpr = 0.01;               // the stated false-positive rate, up to the capacity
   std::uint32_t expansion = 2;     // of a scalable filter: the factor by which it grows
   std::string layout = {};         // "native" or "redisbloom"; empty: the setting of the server
   std::uint32_t counter_bits = 4;  // of a counting filter

@@ -1,6 +1,6 @@
 // The Bloom filters of PHP classes: where a key's bits are, and the bits in memory.
 //
-//   auto old = PhpFilter::load(PhpScheme::string_hashes("BKDR,SDBM,JS"), bytes);  // of a GET
+//   auto old = PhpFilter::load(PhpScheme::string_hashes("BKDR,SDBM,JS"), bytes);  // a reply of GET
 //   old.may_contain(url);
 //
 // There are two families:
@@ -37,7 +37,7 @@ constexpr std::uint32_t kMaxPhpHashes = 65'536;
 // Where the bits of a key are. A scheme is small, so pass it by value.
 class PhpScheme {
  public:
-  // Error{invalid_argument}: no hash, or one twice.
+  // Error{invalid_argument}: there is no hash, or one is given twice.
   static PhpScheme string_hashes(std::span<const PhpHash> hashes);
   // From names with commas between them: "BKDR,SDBM,JS". Error{invalid_argument}: also an unknown
   // name.

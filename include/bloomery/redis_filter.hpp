@@ -17,8 +17,8 @@
 // An insert is one BITFIELD command (or, in one string, a script for the few keys with a bit in the last
 // byte), which the server executes atomically: no reader sees half a key, and if two clients insert the
 // same new key, at least one gets the answer "new". Look-ups of eight keys or more read their blocks in
-// a transaction. A batch costs one round trip for each 2,048 keys or fewer; an insert into one string
-// first asks for its length, which costs one more round trip per call.
+// a transaction. Many keys cost one round trip for each 2,048 keys (in shards: for each 2,048 per node) or fewer; an
+// insert into one string first asks for its length, which costs one more round trip per call.
 //
 // Promises: never "absent" for a key whose insert was acknowledged, as long as the servers keep the
 // strings. Every command also reads the identity of the filter and of the shard that answers: if a

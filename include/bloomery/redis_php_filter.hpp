@@ -35,12 +35,12 @@ class RedisPhpFilter {
   static RedisPhpFilter open(const RedisPlace& place, const PhpScheme& scheme);
   // Creates an empty bucket. Error{exists}.
   static RedisPhpFilter make(const RedisPlace& place, const PhpScheme& scheme);
-  // A bucket whose key may be absent, as PHP classes begin.
+  // A bucket whose key may be absent, which is how PHP classes begin.
   static RedisPhpFilter create(const RedisPlace& place, const PhpScheme& scheme);
 
-  // A new bucket with the bits of a filter, at once and whole. Error{exists}.
+  // Creates a bucket with the bits of a filter, which appears whole or not at all. Error{exists}.
   static RedisPhpFilter store(const RedisPlace& place, const PhpFilter& filter);
-  // The bits in memory.
+  // Loads the bits into memory.
   [[nodiscard]] PhpFilter load();
 
   RedisPhpFilter(RedisPhpFilter&&) noexcept;
@@ -59,8 +59,8 @@ class RedisPhpFilter {
   std::size_t insert_many(std::span<const std::string_view> keys, std::span<bool> fresh = {});
   std::size_t may_contain_many(std::span<const std::string_view> keys, std::span<bool> found = {});
   [[nodiscard]] std::size_t acknowledged() const noexcept;
-  // Inserts a key, and writes to `before` for each of its bits, in the order of the scheme's hashes, whether the
-  // newer bucket already had it, as SETBIT tells a PHP class. Returns the number of bits.
+  // Inserts a key, and writes to `before` for each of its bits, in the order of the scheme's hashes, whether the newer
+  // bucket already had it, as SETBIT replies to a PHP class. Returns the number of bits.
   // Error{invalid_argument}: `before` has room for fewer answers.
   std::size_t insert_bits(std::string_view key, std::span<bool> before);
 

@@ -2,15 +2,17 @@
 //
 //   redis://[user[:password]@]host[:port][/db]?key=name       a filter in one Redis string
 //   redis+unix://[user[:password]@]/path?key=name[&db=N]      the same over a unix socket
-//   redis+module://... and redis+module+unix://...            a filter of a module (BF.* commands)
+//   redis+module://...                                        a filter of a module (BF.* commands)
 //   redis+cluster://...?key=name[&shards=N]                   one filter in many strings, on the
 //                                                             nodes of a cluster or on one server
 //   redis+module+cluster://...?key=name[&shards=N]            the same over filters of a module
-// (each also with +unix at the end).
+//   redis+sentinel://s1[:port],s2...?key=name&master=M        a filter on the master that these sentinels
+//                                                             call M; also redis+module+sentinel://
 //
-// valkey may stand for redis in each of them.
+// The forms with +module and +cluster can also have +unix at the end of the scheme. rediss instead of redis means TLS
+// (not with +unix). valkey may stand for redis, and valkeys for rediss.
 //
-// The port is 6379 and the database 0 by default. In names, passwords, keys and paths, write characters
+// The port is 6379 (of sentinels 26379) and the database 0 by default. In names, passwords, keys and paths, write characters
 // with a meaning in URLs as %XX; a + means a plus sign. Anything unknown in an address is an error,
 // because ignoring it could lead to another filter.
 #pragma once

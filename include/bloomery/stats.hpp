@@ -16,7 +16,7 @@ struct Stats {
   bool sampled = false;   // only a part of the bits was counted
   // Distinct keys that give this fill (Swamidass and Baldi 2007); infinite if all bits are set.
   double estimated_items = 0;
-  // If sampled is true, it comes from a quarter of the sampled blocks.
+  // If sampled is true, this comes from a quarter of the sampled blocks.
   double current_fpr = 0;  // the false-positive rate of the bits as they are
   // The filter holds more keys than it was planned for, or, in Redis strings and for PHP classes, more than half
   // of its bits are set. Use a larger filter.

@@ -75,8 +75,8 @@ template <class Rep, class Period>
                      fpr, slices, layout);
 }
 
-// The highest fpr with `items` distinct keys in a window, which is that just before the oldest slice is
-// cleared. A window of insertions never has more keys than its length.
+// The highest fpr with `items` distinct keys in a window: the fpr just before the oldest slice is cleared. A window of
+// insertions never has more keys than its length.
 [[nodiscard]] double predicted_fpr(const WindowPlan& plan, double items);
 
 // PlanError unless the plan's invariant holds.

@@ -16,9 +16,9 @@ namespace {
 
 namespace redisbloom = legacy::redisbloom;
 
-constexpr std::size_t kChunk = 512;
+constexpr std::size_t kHashesAtOnce = 512;
 
-// The hashes of a chunk that no sub-filter has answered for yet, each with its place in the
+// The hashes of a part that no sub-filter has answered for yet, each with its place in the
 // answers.
 class Pending {
  public:
@@ -63,9 +63,9 @@ class Pending {
     return {hashes() + begin_, count};
   }
   // It is not an array of Hash128, which would be zeroed for every batch of one.
-  alignas(Hash128) std::array<std::byte, kChunk * sizeof(Hash128)> bytes_;
-  std::array<std::uint16_t, kChunk> places_;
-  std::array<bool, kChunk> answers_;
+  alignas(Hash128) std::array<std::byte, kHashesAtOnce * sizeof(Hash128)> bytes_;
+  std::array<std::uint16_t, kHashesAtOnce> places_;
+  std::array<bool, kHashesAtOnce> answers_;
   std::size_t begin_ = 0;
   std::size_t end_;
 };
@@ -139,11 +139,11 @@ void Scalable::may_contain(std::span<const Hash128> hashes, std::span<bool> foun
       (void)server::may_contain(table()[i], family(), hashes, found.data());
     return;
   }
-  for (std::size_t done = 0; done < hashes.size(); done += kChunk) {
-    const auto chunk = hashes.subspan(done, std::min(kChunk, hashes.size() - done));
-    const auto answers = found.subspan(done, chunk.size());
+  for (std::size_t done = 0; done < hashes.size(); done += kHashesAtOnce) {
+    const auto part = hashes.subspan(done, std::min(kHashesAtOnce, hashes.size() - done));
+    const auto answers = found.subspan(done, part.size());
     std::ranges::fill(answers, false);
-    Pending pending(chunk);
+    Pending pending(part);
     for (std::size_t i = count_; i-- > 0 && !pending.empty();)
       pending.look_up(table()[i], family(), [&](std::size_t place) { answers[place] = true; });
   }
@@ -176,12 +176,12 @@ Added Scalable::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
 
 void Scalable::insert_pending(std::span<const Hash128> hashes, std::span<bool> fresh,
                               const MemoryLimit& limit, Added& total) noexcept {
-  for (std::size_t done = 0; done < hashes.size(); done += kChunk) {
-    const auto chunk = hashes.subspan(done, std::min(kChunk, hashes.size() - done));
-    const auto answers = fresh.subspan(done, chunk.size());
+  for (std::size_t done = 0; done < hashes.size(); done += kHashesAtOnce) {
+    const auto part = hashes.subspan(done, std::min(kHashesAtOnce, hashes.size() - done));
+    const auto answers = fresh.subspan(done, part.size());
     std::ranges::fill(answers, false);
     const auto ignore = [](std::size_t) {};
-    Pending pending(chunk);
+    Pending pending(part);
     for (std::size_t i = count_ - 1; i-- > 0 && !pending.empty();)
       pending.look_up(table()[i], family(), ignore);
     while (!pending.empty()) {

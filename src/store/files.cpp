@@ -56,11 +56,11 @@ FilterFile Files::create(const std::string& path, const FilterPlan& plan,
   }
   require_level(options.shared, options.durability, path);
   // Workers may start at the same time: workers that share a file wait for the worker that makes it.
-  constexpr int kNaps = 12'000;
+  constexpr int kTries = 12'000;
   for (int i = 1;; ++i) try {
       return create_once(path, plan, options);
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::locked || !options.shared || options.replace || i == kNaps)
+      if (error.code() != ErrorCode::locked || !options.shared || options.replace || i == kTries)
         throw;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }

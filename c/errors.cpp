@@ -102,7 +102,7 @@ std::int32_t report(bloomery_error* error) noexcept {
 
 void refuse_no_filter() {
   throw Error(ErrorCode::invalid_argument,
-              "the filter is NULL; look at the error of the call that was to make it");
+              "the filter is NULL; look at the error of the call that should have made it");
 }
 
 }  // namespace bloomery::c

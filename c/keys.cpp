@@ -176,7 +176,7 @@ int64_t between_offsets(bloomery_filter* handle, Operation operation, const void
   // Checks all offsets before the first is used, because the size of `bytes` is unknown.
   const bool fall = count != 0 && (offsets[0] < 0 || !std::is_sorted(offsets, offsets + count + 1));
   if (fall)
-    return number_of(error, []() -> int64_t { refuse("the offsets fall, or are negative"); });
+    return number_of(error, []() -> int64_t { refuse("the offsets decrease, or are negative"); });
   if (bytes == nullptr && count != 0 && offsets[count] != offsets[0]) return refuse_null(error);
   return many_keys(handle, operation, count, answers, error, [=](std::size_t i) {
     return key_of(static_cast<const char*>(bytes) + offsets[i],

@@ -36,7 +36,7 @@ bool load(Context* context, String** arguments, int count) {
   if (!register_commands(context) || !cuckoo::register_commands(context))
     return refuse(context, "a command named BF.* or CF.* is taken; unload the module that has it");
   if (api.RegisterCommandFilter(context, guess, kFilterNotOwnCalls) == nullptr)
-    return refuse(context, "the server refuses a filter of commands");
+    return refuse(context, "the server refuses a command filter");
   if (!register_statistics(context)) return refuse(context, "the server refuses the INFO section");
   if (!register_settings(context, arguments, count))
     return refuse(context, "the server refuses the settings");

@@ -53,7 +53,7 @@ void Decompressor::refuse(const Decoder::Step& failed) const {
   if (failed.too_large)
     throw Error(ErrorCode::too_large,
                 fmt::format("{}: the {} data at byte {} takes a window of more than {} MiB; "
-                            "decompress it by its own program, into a pipe",
+                            "decompress it with its own program, into a pipe",
                             name_, to_string(format_), taken_, kMostWindow >> 20));
   throw Error(ErrorCode::corrupt,
               fmt::format("{}: damaged {} data at byte {}: {}; get it again, or read it as it is "

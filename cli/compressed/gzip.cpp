@@ -27,7 +27,7 @@ class GzipDecoder : public Decoder {
     if (step.ended) {
       ::inflateReset(&state_);
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
-      step.damage = state_.msg != nullptr ? state_.msg : "a dictionary that is not here";
+      step.damage = state_.msg != nullptr ? state_.msg : "a dictionary is missing";
     }
     return step;
   }

@@ -177,7 +177,7 @@ std::string generate(std::string_view kind) {
   if (kind == "complete-zsh") return zsh_completion();
   if (kind == "complete-fish") return fish_completion();
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("--generate '{}' is none of man, complete-bash, complete-zsh, "
+              fmt::format("--generate '{}' is not one of man, complete-bash, complete-zsh, "
                           "complete-fish",
                           kind));
 }

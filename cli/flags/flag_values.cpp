@@ -27,7 +27,7 @@ std::string name_of(const Flag& flag) {
 [[noreturn]] void refuse_choice(const Flag& flag, const std::string& text) {
   std::string names(flag.choices);
   for (std::size_t at; (at = names.find('|')) != std::string::npos;) names.replace(at, 1, ", ");
-  refuse(fmt::format("{} '{}' is none of {}", name_of(flag), text, names));
+  refuse(fmt::format("{} '{}' is not one of {}", name_of(flag), text, names));
 }
 
 template <class T>

@@ -42,9 +42,9 @@ constexpr Flag kFlags[] = {
      "gives the size for which this number is the best, with --bits alone the number of keys."},
     {FlagId::layout, 0, kSizing, "layout", "LAYOUT", "blocked|blocked2|standard",
      "where a key's bits are: blocked, blocked2 or standard",
-     "blocked: in one cache line; the fastest, and the default for false-positive rates from 1e-4 "
-     "up. blocked2: in two cache lines, the default below. standard: anywhere; the smallest and "
-     "the slowest, the default below 1e-10."},
+     "blocked: in one cache line; the fastest, and the default for false-positive rates from "
+     "1e-4 up. blocked2: in two cache lines, the default from 1e-10 up. standard: anywhere; the "
+     "smallest and the slowest, the default below 1e-10."},
     {FlagId::kind, 0, kSizing, "kind", "KIND", "plain|counting|scalable|window|frozen",
      "the kind of the filter: plain, counting, scalable, window or frozen",
      "counting: lines can be removed again (four times the memory). scalable: grows beyond -n, at "
@@ -63,14 +63,14 @@ constexpr Flag kFlags[] = {
      "A line is found for that long after it was added, and for up to one slice longer. With a "
      "time, -n is the number of different lines within the window, spread evenly over its slices: "
      "multiply the lines of the busiest slice by the number of slices. With a number of lines, -n "
-     "is that number; dedup counts the lines that are new."},
+     "is that number; in dedup only new lines count."},
     {FlagId::slices, 0, kSizing, "slices", "N", "",
      "window: in how many steps it forgets, 1 to 64 (by default 8)",
      "More slices forget more exactly and make every look-up slower."},
     {FlagId::delta, 0, of(Verb::plan, Verb::create, Verb::rebuild), "delta", "N", "",
      "frozen: how many lines may be added before it is rebuilt",
      "They go into a small plain filter in the same file, the delta, which check asks too; its "
-     "share of -p is a sixteenth. Without a delta a frozen filter accepts no lines after it was "
+     "share of -p is a sixteenth. Without a delta a frozen filter accepts no lines after it is "
      "built."},
     {FlagId::on, 0, of(Verb::create, Verb::add, Verb::check, Verb::dedup, Verb::info), "rotating",
      "", "", "in Redis: two generations; rotate drops the older one",
@@ -106,16 +106,15 @@ constexpr Flag kFlags[] = {
      &Options::force},
     {FlagId::filter, 0, of(Verb::dedup), "filter", "FILE", "",
      "remember lines across runs in FILE (-n creates it if absent)",
-     "A line is remembered after it was written to the output, so a crash repeats lines and loses "
-     "none. All lines are remembered, with -c and -v too. If FILE exists, -n, -p, --layout, --hash "
-     "and --seed must agree with it or be left out."},
+     "A line is remembered when it has been written to the output, so a crash repeats lines and "
+     "loses none. All lines are remembered, with -c and -v too. If FILE exists, -n, -p, "
+     "--layout, --hash and --seed must agree with it or be left out."},
     {FlagId::durability, 0, of(Verb::add, Verb::dedup, Verb::remove), "durability", "LEVEL",
      "none|process|sync",
      "what added and removed lines survive: none, process or sync (the default)",
-     "sync: a power loss; a small batch costs a synced journal write, a big list is loaded past "
-     "the "
-     "journal. process: a kill of this program; after a power loss the file is refused. none: "
-     "nothing until the end of the run, when the file is replaced whole."},
+     "sync: a power loss; a small batch costs a synced journal write, a large list is loaded "
+     "without the journal. process: a kill of this program; after a power loss the file is "
+     "refused. none: nothing until the end of the run, when the file is replaced whole."},
     {FlagId::batch, 0, of(Verb::add, Verb::remove), "batch", "NAME", "",
      "a name for the input: after a crash, repeat the command to finish it",
      "The file knows how many lines of its latest batch are done, and skips them. Repeat a batch "
@@ -147,12 +146,13 @@ constexpr Flag kFlags[] = {
     {FlagId::json_key, 0, kStreams, "json-key", "FIELD", "",
      "lines are JSON objects: the value of FIELD is the key",
      "FIELD is a name at the top level, exactly as it is written there, or a path such as "
-     "/request/url or /tags/0. The key of a string is its text, the key of any other value is its "
-     "JSON. A line without the field has the empty key. It is an error, and the lines before it "
-     "are done, if a line does not begin with { and end with }, ends within a string, or is not "
-     "UTF-8; if the names and punctuation before FIELD are not JSON; or if FIELD is no JSON "
-     "string, number or word. To be fast, nothing else is checked: not the other values before "
-     "FIELD, not what is in an object or array that is the key, and not what comes after FIELD."},
+     "/request/url or /tags/0. The key of a string is its text, the key of any other value is "
+     "its JSON. A line without the field has the empty key. It is an error, and the lines before "
+     "it are done, if a line does not begin with { and end with }, ends within a string, or is "
+     "not UTF-8; if the names and punctuation before FIELD are not JSON; or if the value of "
+     "FIELD is not JSON and is not an object or array. To be fast, nothing else is checked: not "
+     "the other values before FIELD, not what is in an object or array that is the key, and not "
+     "what comes after FIELD."},
     {FlagId::ignore_case, 0, kStreams, "ignore-case", "", "",
      "keys ignore the case of the letters A to Z", "Other letters stay different."},
     {FlagId::on, 0, kStreams, "raw", "", "",
@@ -161,7 +161,7 @@ constexpr Flag kFlags[] = {
     {FlagId::compress, 'Z', kPrinting, "compress", "FORMAT", "gzip|zstd|xz|bzip2",
      "compress the lines that are printed: gzip, zstd, xz or bzip2",
      "Like the program of that name by default. With --filter the output is a sequence of "
-     "compressed parts, and a line is remembered when its part was written."},
+     "compressed parts, and a line is remembered when its part has been written."},
     {FlagId::out, 'o', kPrinting, "output", "OUT", "",
      "print lines to the file OUT, which changes when the run is done",
      "OUT may be one of the inputs. It gets all new lines at once; after an error or a signal it "

@@ -132,10 +132,10 @@ void resolve_kind(Options& options, const VerbInfo& verb) {
         "dedup: --kind frozen goes with create and rebuild, which build the filter from all lines");
   if (verb.verb == Verb::dedup && options.spec.kind && !options.filter &&
       options.spec.kind != Kind::window)
-    refuse(fmt::format("dedup: --kind {} goes with --filter: without a file {}",
-                       to_string(*options.spec.kind),
-                       options.spec.kind == Kind::scalable ? "it grows when -n is left out"
-                                                           : "nothing else is of use"));
+    refuse(fmt::format(
+        "dedup: --kind {} goes with --filter: without a file {}", to_string(*options.spec.kind),
+        options.spec.kind == Kind::scalable ? "it grows when -n is left out"
+                                            : "only the default and --kind window are of use"));
 }
 
 // create reads lines only for a kind that is built from them.

@@ -16,7 +16,7 @@ PhpScheme php_scheme(const Options& options) {
     return PhpScheme::crc32_mt(*options.spec.bits, *options.spec.capacity);
   }
   if (!text.starts_with(kHashes))
-    refuse(fmt::format("--scheme '{}' is none of php-crc32-mt, php-hashes=NAMES", text));
+    refuse(fmt::format("--scheme '{}' is neither php-crc32-mt nor php-hashes=NAMES", text));
   if (options.spec.capacity || options.spec.bits)
     refuse("--scheme php-hashes always has 2^32 bits; leave -n and --bits out");
   return PhpScheme::string_hashes(text.substr(kHashes.size()));

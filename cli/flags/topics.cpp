@@ -12,11 +12,11 @@ constexpr Topic kTopics[] = {
      "part of the key, but a carriage return is: lines that end with CR LF and with LF are "
      "different keys. A last line without a newline counts, and is printed with one."},
     {"Compressed input",
-     "Inputs in the formats gzip, zstd, xz and bzip2 are decompressed, from files and pipes alike; "
-     "a sequence of compressed parts is one input. --raw reads them as text. If an input is "
-     "damaged or ends too early, the lines before that point are used, and the error names the "
-     "byte. Data that need a window of more than 128 MiB are refused, and so is a line of more "
-     "than 1 GiB."},
+     "Inputs in the formats gzip, zstd, xz and bzip2 are decompressed, from files and pipes "
+     "alike; a sequence of compressed parts is one input. --raw reads them as text. If an input "
+     "is damaged or ends too early, the lines before that point are used, and the error names "
+     "the byte. Data whose decompression needs a window of more than 128 MiB are refused, and so "
+     "is a line of more than 1 GiB."},
     {"Filters on a Redis server",
      "FILE may be redis://host:port/db?key=name, a plain filter in a string of a Redis server that "
      "needs no module; redis+unix:///path?key=name is the same over a unix socket, and valkey:// "
@@ -35,17 +35,18 @@ constexpr Topic kTopics[] = {
      "Lines and results go to the standard output, everything else to stderr: progress, "
      "statistics, warnings, errors. A filter over its capacity is reported with its current fpr."},
     {"Exit status",
-     "0: done, or lines were printed. 1: no line was printed (check, dedup). 2: an error, "
-     "described in one line. 129, 130 and 143: a SIGHUP, an interrupt or a SIGTERM came, and the "
-     "filter file is whole: the tool stops reading and finishes the lines that it has begun. A "
-     "second signal stops it at once."},
+     "0: done, or lines were printed. 1: no line was printed (check, dedup) or removed (remove), "
+     "or a writer has the file open (verify). 2: an error, described in one line. 129, 130 and "
+     "143: a SIGHUP, an interrupt or a SIGTERM came, and the filter file is whole: the tool "
+     "stops reading and finishes the lines that it has begun. A second signal stops it at once."},
     {"Environment",
-     "BLOOMERY_REDIS_PASSWORD is the password for addresses without one; otherwise it is the first "
-     "line of the file that BLOOMERY_REDIS_PASSWORD_FILE names. BLOOMERY_KERNEL names the "
+     "BLOOMERY_REDIS_PASSWORD is the password for addresses without one; otherwise it is the "
+     "first line of the file that BLOOMERY_REDIS_PASSWORD_FILE names. BLOOMERY_KERNEL names the "
      "instruction set (scalar, avx2, avx512, neon); by default it is the best that the CPU has. "
      "Bits and answers are the same with each. dedup of a pipe keeps the hashes of more than "
      "65,536 lines in a file without a name in TMPDIR, 16 bytes each; by default in /var/tmp. If "
-     "that is in memory or full, dedup grows by sub-filters, with up to nine times the memory."},
+     "that folder is in memory or full, dedup grows by sub-filters, with up to nine times the "
+     "memory."},
 };
 
 }  // namespace

@@ -126,12 +126,12 @@ constexpr VerbInfo kVerbs[] = {
      "printed, 1 if none.",
      kCheckExamples, 1, kAnyNumber},
     {Verb::dedup, "dedup", "[INPUT...]", "print each line once, the first time it comes",
-     "Repeats are always dropped. New lines are dropped at the false-positive rate, by default one "
-     "in a million. Memory: the filter (31 bits per line at 1e-6), less than 48 MiB, and 16 MiB "
-     "for each thread of -j, whatever the length of the input. With --window a line is printed "
-     "again if it comes after that time, or after that many other printed lines. With --filter, "
-     "such a number of lines is written slice by slice: a small window is faster with "
-     "--durability none. Exit code 0 if a line was printed, 1 if none.",
+     "Repeats are always dropped. New lines are dropped at the false-positive rate, by default "
+     "one in a million. Memory: the filter (31 bits per line at 1e-6), less than 48 MiB, and 16 "
+     "MiB for each thread of -j, whatever the length of the input. With --window a line is "
+     "printed again if it comes after that time, or after that many other printed lines. With "
+     "--filter, a window of lines is written to the file after every slice: a small window is "
+     "faster with --durability none. Exit code 0 if a line was printed, 1 if none.",
      kDedupExamples, 0, kAnyNumber},
     {Verb::info, "info", "FILE...", "show what filters are and how full they are",
      "It also shows the saturated counters of a counting filter, the sub-filters of a scalable one "

@@ -110,7 +110,7 @@ void OutputFile::refuse_to_replace(const std::string& path) const {
 
 void OutputFile::begin() {
   if (narrowed_ && ::fchmod(STDOUT_FILENO, *narrowed_) != 0)
-    throw_system(fmt::format("cannot close {} to users who cannot read its inputs; remove "
+    throw_system(fmt::format("cannot deny {} to users who cannot read its inputs; remove "
                              "it, or write to another file",
                              path_),
                  errno);

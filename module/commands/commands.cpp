@@ -115,9 +115,10 @@ std::vector<Described> described() {
       command("bf.mdel", takes<remove_many, 3, kAnyNumber>, kChangeMuch, "O(n), n items",
               "Takes back one insert of each item, in a filter that counts", {kKey, kItems}),
       command("bf.count", takes<count, 3>, kTell, "O(1)",
-              "Returns how often an item is at most in a filter that counts", {kKey, kItem}),
+              "Returns an upper bound of how often an item is in a filter that counts",
+              {kKey, kItem}),
       command("bf.advance", takes<advance, 3>, {"write fast", "write", kChanges}, kPerByte,
-              "Moves a window of seconds on to a time",
+              "Moves a window of seconds to a later time",
               {kKey, {.name = "seconds", .type = kArgUnixTime}}),
   };
 }

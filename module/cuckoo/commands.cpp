@@ -61,7 +61,7 @@ std::vector<Described> described() {
       command("cf.mexists", takes<exists_many, 3, kAnyNumber>, kLook, kPerItems,
               "Tells for each item whether it may be in a cuckoo filter", {kKey, kItems}),
       command("cf.count", takes<count, 3>, kLook, kPerItem,
-              "Returns how often an item is in a cuckoo filter at most", {kKey, kItem}),
+              "Returns an upper bound of how often an item is in a cuckoo filter", {kKey, kItem}),
       command("cf.del", takes<remove, 3>, kRemove, kPerItem,
               "Takes one add of an item back from a cuckoo filter", {kKey, kItem}),
       command("cf.compact", takes<compact, 2>, kCompact, "O(n * s), n entries, s sub-filters",

@@ -32,7 +32,7 @@ T narrow(std::uint64_t number) {
 }
 
 OwnedMemory entries_of(RdbString& string, std::uint64_t expected) {
-  if (string.size != expected) refuse("the entries of a cuckoo filter have another length");
+  if (string.size != expected) refuse("the entries of a cuckoo filter have a wrong length");
   return OwnedMemory(string.bytes.release());
 }
 

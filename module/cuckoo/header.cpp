@@ -74,7 +74,7 @@ std::array<std::byte, kHeaderBytes> encode(const Header& header) noexcept {
 
 Header decode(std::span<const std::byte> bytes) {
   if (bytes.size() != kHeaderBytes)
-    throw Error(ErrorCode::corrupt, "the header of a cuckoo filter has another length");
+    throw Error(ErrorCode::corrupt, "the header of a cuckoo filter has a wrong length");
   const auto wide = [&](std::size_t at) {
     return detail::load_le<std::uint64_t>(bytes.data() + at);
   };

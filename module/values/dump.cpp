@@ -171,7 +171,7 @@ void read_frozen(Reader& reader, Header& header) {
   if (reader.get<std::uint32_t>() != 0) refuse("a field that is not used is not 0");
   checked([&] { validate(plan); });
   if (header.size != plan.array.capacity && (header.size != 0 || plan.array.capacity != 1))
-    refuse("a frozen filter has another number of items than it is made for");
+    refuse("a frozen filter does not have the number of items that it was made for");
   if (header.loading) header.come = reader.get<std::uint64_t>();
   if (header.come > plan.bytes()) refuse("more of a frozen filter has come than there is");
 }
@@ -217,7 +217,7 @@ Header decode_native(std::span<const std::byte> bytes) {
     header.key->low = reader.get<std::uint64_t>();
     header.key->high = reader.get<std::uint64_t>();
   }
-  if (reader.left() != 0) refuse("the header goes on where it should end");
+  if (reader.left() != 0) refuse("the header continues where it should end");
   return header;
 }
 

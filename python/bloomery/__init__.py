@@ -117,7 +117,7 @@ class _Common(Filter):
     def __init_subclass__(cls) -> None:
         # A copy, a pickle or `|` would lose what a user's class adds.
         if cls.__module__ != __name__:
-            raise TypeError("a filter's class is not derived from; keep a filter in an attribute of yours")
+            raise TypeError("a filter's class cannot be subclassed; keep a filter in an attribute of your class")
 
     def update(self, *iterables: Keys) -> None:
         """Add the keys of each iterable."""
@@ -269,7 +269,7 @@ class CountingFilter(_Mergeable):
         return _in_memory(cls, spec, hash, seed)
 
     def remove(self, key: Key) -> bool:
-        """Remove a key once. False: it was certainly not there. TypeError: it is no key."""
+        """Remove a key once. False: it was certainly not there. TypeError: it is not a key."""
         return self._remove(key)
 
     def remove_many(self, keys: Keys, out: Any = None) -> int:

@@ -490,7 +490,7 @@ static PyObject *many(PyObject *object, PyObject *args, PyObject *names, Operati
   PyObject *keys, *out = NULL;
   if (!PyArg_ParseTupleAndKeywords(args, names, format, words, &keys, &out)) return NULL;
   if (PyUnicode_Check(keys) || PyBytes_Check(keys) || PyByteArray_Check(keys)) {
-    PyErr_SetString(PyExc_TypeError, "keys are many; for one use add(), remove() and `in`");
+    PyErr_SetString(PyExc_TypeError, "keys is an iterable of keys; for one key use add(), remove() and `in`");
     return NULL;
   }
   Filter *self = (Filter *)object;
@@ -810,11 +810,11 @@ static PyObject *predict(PyObject *Py_UNUSED(module), PyObject *args) {
 static PyMethodDef filter_methods[] = {
     {"add", filter_add, METH_O,
      "add(key, /)\n--\n\nAdd a key: str (as UTF-8), bytes or an int of 64 bits. True: it was certainly not there. TypeError: "
-     "it is no key. Error: the filter is read_only, or its place refused."},
+     "it is not a key. Error: the filter is read_only, or its place refused."},
     {"insert_many", (PyCFunction)(void (*)(void))filter_insert_many, METH_VARARGS | METH_KEYWORDS,
      "insert_many(keys, out=None)\n--\n\nAdd keys, and return how many were certainly new. keys is an iterable, a "
      "buffer of 64-bit integers or of bytes of one width (numpy), or strings of Arrow. out gets an answer for each: a "
-     "writable buffer of one byte for each key. TypeError, ValueError: a key is none, or out is too short; the parts "
+     "writable buffer of one byte for each key. TypeError, ValueError: an item is not a key, or out is too short; the parts "
      "of an iterable before it have been added."},
     {"contains_many", (PyCFunction)(void (*)(void))filter_contains_many, METH_VARARGS | METH_KEYWORDS,
      "contains_many(keys, out=None)\n--\n\nLook keys up, as in insert_many, and return how many may be there."},

@@ -59,5 +59,5 @@ def seed_bytes(seed: int | None, hash: str | None) -> bytes | None:
         return None
     size = 16 if hash == "siphash" else 8
     if not 0 <= (whole := integer("seed", seed)) < 2 ** (8 * size):
-        raise ValueError(f"a seed has {8 * size} bits; {whole} has not")
+        raise ValueError(f"a seed has {8 * size} bits; {whole} does not fit")
     return whole.to_bytes(size, "little")

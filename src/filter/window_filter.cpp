@@ -40,7 +40,7 @@ void detail::check_state(const WindowPlan& plan, const WindowState& state) {
     if (taken != 0 && slice >= plan.ring_slices())
       refuse("slice " + std::to_string(slice) + " of " + std::to_string(plan.ring_slices()) +
              " took keys");
-    if (taken > left) refuse("the ring_slices took more keys than were inserted");
+    if (taken > left) refuse("the slices took more keys than were inserted");
     left -= taken;
     if (plan.unit == WindowUnit::insertions && taken > plan.slice_length())
       refuse("a slice took " + std::to_string(taken) + " keys where a slice has " +

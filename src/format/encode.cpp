@@ -139,9 +139,9 @@ WindowFilter decode_window(std::span<const std::byte> bytes) {
 FrozenFilter decode_frozen(std::span<const std::byte> bytes) {
   return decode_as(Kind::frozen, bytes, [](Decoded from) {
     if (has_delta(from.header.plan))
-      throw Error(
-          ErrorCode::wrong_kind,
-          std::string(kName) + " are a frozen filter with a delta; AnyFilter::decode has both");
+      throw Error(ErrorCode::wrong_kind,
+                  std::string(kName) +
+                      " are a frozen filter with a delta; decode them with AnyFilter::decode");
     return FrozenFilter::over(std::get<FrozenPlan>(from.header.plan), from.header.inserted,
                               from.header.hasher, from.take(from.bits.size()));
   });

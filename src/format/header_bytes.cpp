@@ -190,7 +190,7 @@ FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_
     const bool second = start.size() > kHeaderBytes && has_magic(start.subspan(kHeaderBytes));
     if (!second && is_dump(start))
       refuse(ErrorCode::not_a_filter, name,
-             "is a dump, which is only read; make a filter file of it with bloomery convert FILE "
+             "is a dump, which is only read; make it a filter file with bloomery convert FILE "
              "NAME.bloom");
     if (!has_magic(start) && !second)
       refuse(ErrorCode::not_a_filter, name,

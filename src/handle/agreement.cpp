@@ -77,8 +77,8 @@ void require_same_numbers(const AnyFilter::Impl& filter, const std::optional<Fil
           "{layout}");
   if (!there.kind) return;  // the scheme of a PHP class has its bits
   if (!plan || (*there.kind != Kind::plain && *there.kind != Kind::counting)) {
-    if (spec.hashes) refuse(PlanField::hashes, "is none whose {hashes} can be asked for");
-    if (spec.bits) refuse(PlanField::bits, "is none whose {bits} can be asked for");
+    if (spec.hashes) refuse(PlanField::hashes, "has no {hashes} that can be compared");
+    if (spec.bits) refuse(PlanField::bits, "has no {bits} that can be compared");
     return;
   }
   const PlanTotals made = totals(*plan);

@@ -254,7 +254,7 @@ class FileFilter final : public OfContents {
         ErrorCode::wrong_kind, PlanField::kind,
         fill_in(": is a {} filter, from which keys cannot be removed; {}", to_string(file_.kind()),
                 file_.kind() == Kind::window
-                    ? "its keys leave with time"
+                    ? "it forgets keys when they are older than its window"
                     : "make one of {kind} counting, or rebuild it without them"),
         name());
   }

@@ -1,5 +1,5 @@
 // Copies bits to another place. Three kinds of bits are never converted into each other: plain filters of Bloomery,
-// dumps of a module's filters, and bitmaps of PHP classes. But a plain filter can also become a dump with one array.
+// dumps of a module's filters, and the bits of PHP classes. But a plain filter can also become a dump with one array.
 #include <bloomery/module_dump.hpp>
 
 #include <algorithm>
@@ -197,7 +197,7 @@ void convert_payload(const std::string& source, const std::string& out, Form to,
 
 void AnyFilter::convert(const std::string& source, const std::string& out,
                         const AnyOptions& options) {
-  if (options.scheme) return copy_bitmap(source, out, *options.scheme);
+  if (options.scheme) return copy_php_bits(source, out, *options.scheme);
   const Form from = form_of_source(source);
   const Form to = form_of_destination(out, from);
   if (from == Form::module_shards && to == Form::module_shards) {

@@ -34,7 +34,7 @@ void DumpBits::read(const Take& take) {
   std::uint64_t at = 0;
   for (ModuleChunk chunk = next_(); chunk.iterator != 0; chunk = next_()) {
     if (chunk.bytes.size() > bytes_ - at || chunk.iterator != 1 + at + chunk.bytes.size())
-      throw refused(ErrorCode::corrupt, "it goes on where its header says that it ends");
+      throw refused(ErrorCode::corrupt, "it continues where its header says that it ends");
     take(at, std::as_bytes(std::span(chunk.bytes)));
     at += chunk.bytes.size();
   }

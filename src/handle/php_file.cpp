@@ -24,14 +24,15 @@ File opened(const std::string& path, Opening how) {
   if (fd == -EEXIST)
     throw Error(ErrorCode::exists,
                 path +
-                    " exists; a bitmap cannot be told from other files and is never replaced: "
-                    "name another");
+                    " exists; the bits of a PHP class look like any other file, so they are never "
+                    "replaced: name another");
   if (fd == -ENOENT && how != Opening::create)
     throw Error(ErrorCode::missing, path + " does not exist; bloomery create makes an empty one");
   if (fd < 0) throw os_error(-fd, path, how == Opening::create ? "create" : "open");
   File file(os, path, fd);
   if (how != Opening::read && !file.try_lock())
-    throw Error(ErrorCode::locked, path + " is being written by another process; wait for its end");
+    throw Error(ErrorCode::locked,
+                path + " is being written by another process; wait until it has finished");
   return file;
 }
 
@@ -52,8 +53,8 @@ PhpFilter loaded(const File& file, const PhpScheme& scheme) {
   if (status.size >= kMagic.size() &&
       std::memcmp(mapping.bytes().data(), kMagic.data(), kMagic.size()) == 0)
     throw Error(ErrorCode::mismatch, file.path() +
-                                         " is a filter file of Bloomery's, and no bitmap; leave "
-                                         "the scheme out");
+                                         " is a filter file of Bloomery, not the bits of a PHP "
+                                         "class; leave the scheme out");
   return PhpFilter::load(scheme, mapping.bytes());
 }
 

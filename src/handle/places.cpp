@@ -54,12 +54,12 @@ RedisUrl bucket_at(const std::string& location) {
   if (url.module)
     throw Error(ErrorCode::wrong_kind,
                 url.text() +
-                    ": a filter of the module has no bits of a PHP class, and its keys are not in "
-                    "those; build a new one with create and add");
+                    ": a filter of the module has bits of its own, which cannot be made from the "
+                    "bits of a PHP class; build a new one with create and add");
   return url;
 }
 
-PhpFilter load_bitmap(const std::string& source, const PhpScheme& scheme) {
+PhpFilter load_php_bits(const std::string& source, const PhpScheme& scheme) {
   switch (place_of(source)) {
     case Place::file:
       return load_php_file(source, scheme);
@@ -122,17 +122,17 @@ std::unique_ptr<PlainSink> plain_sink(const std::string& location,
   __builtin_unreachable();
 }
 
-void copy_bitmap(const std::string& source, const std::string& out, const PhpScheme& scheme) {
+void copy_php_bits(const std::string& source, const std::string& out, const PhpScheme& scheme) {
   switch (place_of(out)) {
     case Place::file: {
-      const PhpFilter filter = load_bitmap(source, scheme);
+      const PhpFilter filter = load_php_bits(source, scheme);
       WholeFile file(out, source);
       file.write(filter.string_bytes());
       return file.publish(false);
     }
     case Place::server: {
       const RedisUrl bucket = bucket_at(out);  // refused before anything is read
-      return store_php_bucket(bucket, load_bitmap(source, scheme));
+      return store_php_bucket(bucket, load_php_bits(source, scheme));
     }
   }
 }

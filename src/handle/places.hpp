@@ -26,7 +26,7 @@ enum class Place : std::uint8_t { file, server };
                                 const AnyOptions& options);
 
 // The bits of a PHP class, from one place to another.
-void copy_bitmap(const std::string& source, const std::string& out, const PhpScheme& scheme);
+void copy_php_bits(const std::string& source, const std::string& out, const PhpScheme& scheme);
 
 // ---- memory and files (contents_filter.cpp) -----------------------------------------------------
 
@@ -57,7 +57,7 @@ void copy_bitmap(const std::string& source, const std::string& out, const PhpSch
 // The statistics of such bits, and the sentence that verify says about them.
 [[nodiscard]] FilterStats stats_of(const PhpScheme& scheme, const Stats& counted);
 inline constexpr const char* kPhpVerified =
-    "a bitmap no longer than its scheme's; it carries no parameters and no checksums";
+    "bits of a PHP class, not more than its scheme has; they carry no parameters and no checksums";
 
 // ---- servers after close() (closed_filter.cpp) --------------------------------------------------
 

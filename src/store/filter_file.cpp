@@ -26,7 +26,7 @@ auto at_edge(const FilterFile& file, Work work) -> decltype(work()) {
 void require_built(const Contents& contents, const std::string& path) {
   if (contents.is_collecting())
     throw Error(ErrorCode::invalid_argument,
-                path + ": is being built from its keys; close() builds it, open it again then");
+                path + ": is being built from its keys; close() builds it; then open it again");
 }
 
 }  // namespace

@@ -179,7 +179,7 @@ TEST_F(Files, InfoPrintsMetrics) {
   }
   EXPECT_EQ(types.size(), 11U);
   EXPECT_EQ(run({"info", "--format", "json", plain}).out, run({"info", "--json", plain}).out);
-  EXPECT_TRUE(is_error(run({"info", "--format", "xml", plain}), {"none of json, prometheus"}));
+  EXPECT_TRUE(is_error(run({"info", "--format", "xml", plain}), {"not one of json, prometheus"}));
   EXPECT_TRUE(
       is_error(run({"info", "--format", "prometheus", "--plot", plain}), {"leave out --plot"}));
 }

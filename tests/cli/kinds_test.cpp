@@ -271,7 +271,8 @@ TEST_F(Kinds, WhatAKindCannotDoIsRefused) {
   const std::string plain = made("p", {"-n", "100", "-p", "1%"}, "a\n");
   const std::string counted = counting("a\n");
   EXPECT_TRUE(is_error(run({"remove", grown}, "a\n"), {"scalable filter"}));
-  EXPECT_TRUE(is_error(run({"remove", window}, "a\n"), {"its keys leave with time"}));
+  EXPECT_TRUE(is_error(run({"remove", window}, "a\n"),
+                       {"it forgets keys when they are older than its window"}));
   EXPECT_TRUE(is_error(run({"remove", plain}, "a\n"), {"--kind counting"}));
   EXPECT_TRUE(is_error(run({"merge", path("m"), grown, grown}), {"wrong more often"}));
   EXPECT_TRUE(is_error(run({"merge", path("m"), window, window}), {"forgotten"}));

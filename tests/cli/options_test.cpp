@@ -109,10 +109,10 @@ TEST(Options, ValuesAreRefusedByName) {
   EXPECT_TRUE(says(refused_options({"plan", "--table=false"}), "--table takes no value"));
   EXPECT_TRUE(says(refused_options({"plan", "-n", "x"}), "'x' is not a count"));
   EXPECT_TRUE(says(refused_options({"plan", "-p", "2"}), "'2' is not a false-positive rate"));
+  EXPECT_TRUE(says(refused_options({"plan", "--layout", "square"}),
+                   "not one of blocked, blocked2, standard"));
   EXPECT_TRUE(
-      says(refused_options({"plan", "--layout", "square"}), "none of blocked, blocked2, standard"));
-  EXPECT_TRUE(
-      says(refused_options({"add", "f", "--durability", "x"}), "none of none, process, sync"));
+      says(refused_options({"add", "f", "--durability", "x"}), "not one of none, process, sync"));
   EXPECT_TRUE(says(refused_options({"plan", "--hashes", "5G"}), "far out of range"));
   EXPECT_TRUE(says(refused_options({"dedup", "-k", "0"}), "counted from 1"));
   EXPECT_TRUE(says(refused_options({"dedup", "-k", "1-3"}), "'1-3' is not the number of a field"));

@@ -392,7 +392,7 @@ TEST(AnyFilter, ReadsAndWritesTheBitsOfAPhpClass) {
   expect_error(ErrorCode::exists, {}, [&] { (void)AnyFilter::create(path, {}, php); });
   AnyFilter::convert(path, scratch / "copy", php);
   EXPECT_TRUE(AnyFilter::open(scratch / "copy", Access::read, php).may_contain("a"));
-  // A filter file is no bitmap.
+  // A filter file does not have the bits of a PHP class.
   AnyFilter::create(scratch / "f", {.capacity = 10, .fpr = 0.1});
   expect_error(ErrorCode::mismatch, {}, [&] {
     (void)AnyFilter::open(scratch / "f", Access::read,

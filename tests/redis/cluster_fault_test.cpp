@@ -218,7 +218,7 @@ TEST(ClusterFault, EveryErrorReplyHasItsCodeAndAdvice) {
       {"CLUSTERDOWN Hash slot not served", ErrorCode::unavailable, "serves all slots"},
       {"LOADING Redis is loading the dataset in memory", ErrorCode::unavailable, "has read its"},
       {"BUSY Redis is busy running a script.", ErrorCode::unavailable, "its script has ended"},
-      {"MASTERDOWN Link with MASTER is down", ErrorCode::unavailable, "in touch"},
+      {"MASTERDOWN Link with MASTER is down", ErrorCode::unavailable, "connected to its master"},
       {"READONLY You can't write against a read only replica.", ErrorCode::read_only, "primary"},
       {"OOM command not allowed when used memory > 'maxmemory'.", ErrorCode::no_space, "maxmemory"},
       {"ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command not "

@@ -102,7 +102,7 @@ TEST(RedisUrl, RefusesWhatItDoesNotUnderstand) {
       {"redis+cluster+sentinel://h?key=k&master=m", "leave one of both out"},
       {"redis+sentinel+unix:///h?key=k&master=m", "is not a kind of address"},
       {"redis://h?key=k&master=m", "'master' is not a part of an address"},
-      {"rediss://h?key=k&cacert=a%00b", "a byte of zero"},
+      {"rediss://h?key=k&cacert=a%00b", "a zero byte"},
       {"valkey+tcp://h?key=k", "'valkey+tcp' is not a kind of address"},
       {"redis+tcp://h?key=k", "'redis+tcp' is not a kind of address"},
       {"redis+cluster+module://h?key=k", "'redis+cluster+module' is not a kind of address"},

@@ -178,7 +178,8 @@ TEST_F(TlsServer, ThatIsNoneIsNamedAsThat) {
   });
   const RedisAddress to{.host = "localhost", .port = other.port(), .tls = trusted_};
   const auto ask = [&] { detail::Connection(to).ask({"PING"}); };
-  EXPECT_NE(error_of(ask, ErrorCode::unavailable).find("speaks no TLS"), std::string::npos);
+  EXPECT_NE(error_of(ask, ErrorCode::unavailable).find("does not answer with TLS"),
+            std::string::npos);
   EXPECT_NE(error_of(ask, ErrorCode::unavailable).find("hung up"), std::string::npos);
 }
 

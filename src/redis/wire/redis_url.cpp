@@ -70,7 +70,7 @@ std::uint32_t database(std::string_view text) {
 
 void refuse_zero_bytes(std::string_view text, std::string_view what) {
   if (text.find('\0') != std::string_view::npos)
-    refuse({what, " has a byte of zero (%00); leave it out"});
+    refuse({what, " has a zero byte (%00); leave it out"});
 }
 
 void take_user(std::string_view text, RedisAddress& address) {
@@ -159,7 +159,7 @@ Query query_of(std::string_view text, bool socket, const RedisUrl& url, std::str
     if (place == nullptr)
       refuse(
           {quoted(name), " is not a part of an address; ",
-           (name == "db" ? "the database stands behind the host, as in /2"
+           (name == "db" ? "write the database after the host, as in /2"
                          : std::string(key) + " is" + std::string(socket ? ", and db" : "") +
                                (cluster ? ", and shards" : "") + (sentinels ? ", and master" : "") +
                                (tls ? ", and cacert, cert, certkey, sni and insecure" : ""))});
@@ -271,7 +271,7 @@ RedisUrl parsed(std::string_view text, std::string_view key) {
   } else {
     const std::size_t slash = rest.find('/');
     if (slash != std::string_view::npos && rest.find('@', slash) != std::string_view::npos)
-      refuse({"an @ stands behind the host; write a / in a user or password as %2F"});
+      refuse({"there is an @ after the host; write a / in a user or password as %2F"});
     const std::string_view hosts = rest.substr(0, slash);
     if (url.address.sentinels)
       take_sentinels(hosts, query.master, *url.address.sentinels);
@@ -300,7 +300,7 @@ RedisUrl parse(std::string_view text, std::string_view key) {
     const std::size_t question = text.find('?');
     if (question != std::string_view::npos && text.find('@', question) != std::string_view::npos)
       refuse(
-          {"an @ stands behind the ?; write a ? in a user or password as %3F, and an @ in a key "
+          {"there is an @ after the ?; write a ? in a user or password as %3F, and an @ in a key "
            "as %40"});
     throw;
   }

@@ -37,7 +37,7 @@ RedisAddress master_named(const RedisAddress& address, const RedisSentinels::Pla
   const std::string& port = said.back();
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), master.port);
   if (error != std::errc() || end != port.data() + port.size() || master.port == 0)
-    throw Error(ErrorCode::io, name + ": what it names as the port of the master is none");
+    throw Error(ErrorCode::io, name + ": the port that it names for the master is not a port");
   return master;
 }
 

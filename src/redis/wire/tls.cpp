@@ -144,10 +144,11 @@ void Tls::fail(int result) {
                     "; name its authority with cacert=FILE, or the server as the certificate does "
                     "with sni=NAME");
   if (ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER)
-    throw Error(ErrorCode::unavailable,
-                name_ +
-                    ": what answers speaks no TLS; write redis:// if it is a Redis server, or "
-                    "name its port for TLS");
+    throw Error(
+        ErrorCode::unavailable,
+        name_ +
+            ": the server does not answer with TLS; write redis:// if it is a Redis server, or "
+            "name its port for TLS");
   const int alert = ERR_GET_REASON(error) - SSL_AD_REASON_OFFSET;
   if (alert > 0 && alert < 256) refuse_client(reason());
   throw Error(ErrorCode::unavailable, name_ + ": TLS fails: " + reason());

@@ -62,6 +62,8 @@ std::int32_t code_of(ErrorCode code) noexcept {
       return BLOOMERY_DENIED;
     case ErrorCode::missing:
       return BLOOMERY_MISSING;
+    case ErrorCode::inherited:
+      return BLOOMERY_INHERITED;
   }
   return BLOOMERY_INTERNAL;
 }
@@ -89,8 +91,6 @@ std::int32_t report(bloomery_error* error) noexcept {
     throw;
   } catch (const Error& failure) {
     return written(error, code_of(failure.code()), failure.what());
-  } catch (const Inherited& failure) {
-    return written(error, BLOOMERY_INHERITED, failure.what());
   } catch (const std::bad_alloc&) {
     return written(error, BLOOMERY_NO_MEMORY, "the system has no memory for it");
   } catch (const std::exception& failure) {
@@ -108,9 +108,10 @@ void refuse_no_filter() {
 }  // namespace bloomery::c
 
 void bloomery_filter::refuse_inherited() const {
-  throw bloomery::c::Inherited(filter.name() +
-                               ": was opened before this process was forked, and belongs to the "
-                               "parent; open it in this process, after the fork");
+  throw bloomery::Error(bloomery::ErrorCode::inherited,
+                        filter.name() +
+                            ": was opened before this process was forked, and belongs to the "
+                            "parent; open it in this process, after the fork");
 }
 
 const char* bloomery_error_name(int32_t code) {

@@ -7,18 +7,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <utility>
 
 namespace bloomery::c {
 
 // The number of forks of this process and its ancestors since the library was loaded.
 extern std::atomic<std::uint64_t> forks;
-
-// Thrown for a call on a handle of another process.
-class Inherited : public std::runtime_error {
-  using runtime_error::runtime_error;
-};
 
 }  // namespace bloomery::c
 
@@ -41,7 +35,7 @@ struct bloomery_filter {
   [[nodiscard]] bool can_insert_directly() const noexcept {
     return stays_ && filter.inserts_directly();
   }
-  // Returns the filter. Throws Inherited if the handle belongs to another process.
+  // Returns the filter. Error{inherited}: the handle belongs to another process.
   [[nodiscard]] bloomery::AnyFilter& use() {
     if (is_inherited()) [[unlikely]]
       refuse_inherited();
@@ -62,7 +56,7 @@ namespace bloomery::c {
 
 [[noreturn]] void refuse_no_filter();
 
-// The filter of a handle. Error{invalid_argument}: the handle is NULL, because an error was ignored. Inherited.
+// The filter of a handle. Error{invalid_argument}: the handle is NULL, because an error was ignored; {inherited}.
 [[nodiscard]] inline AnyFilter& used(bloomery_filter* handle) {
   if (handle == nullptr) [[unlikely]]
     refuse_no_filter();

@@ -34,6 +34,7 @@ enum class ErrorCode {
   unavailable,       // a server cannot be reached, or does not answer now
   denied,            // a server does not let this user do it
   missing,           // the filter is not there, or no longer there
+  inherited,         // the writer is that of the process from which this one was forked
 };
 
 class Error : public std::runtime_error {

@@ -29,9 +29,11 @@
 // into the delta, which is in the same file and is written like a plain filter. rebuild() makes a new list of all
 // the keys that are inserted after it, and an empty delta.
 //
-// A file has one writer at a time (a lock that ends with the writer's process ensures this) and any number of
-// readers, in any processes. Readers of a plain filter see the inserts of a `process` or `sync` writer at once; they
-// see a replaced file, and changes to the other kinds, after reload().
+// A file has one writer at a time and any number of readers, in any processes. The writer's lock ends with its
+// process and the children that it forked until they call exec. A child does not write through such a handle: every
+// change and close() are Error{inherited} there, and its destructor leaves the file to the parent. Readers of a plain
+// filter see the inserts of a `process` or `sync` writer at once; they see a replaced file, and changes to the other
+// kinds, after reload().
 //
 // Several writers can share the file of a plain filter (OpenOptions::shared). A writer that shares and a writer that
 // does not share exclude each other with Error{locked}. All writers and readers see the inserts of each writer at

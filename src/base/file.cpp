@@ -79,6 +79,7 @@ File& File::operator=(File&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(fd_, other.fd_);
   std::swap(lock_held_, other.lock_held_);
+  std::swap(origin_, other.origin_);
   return *this;
 }
 
@@ -211,7 +212,7 @@ bool File::try_lock() {
 }
 
 void File::unlock() noexcept {
-  if (std::exchange(lock_held_, false)) os_->unlock(fd_);
+  if (std::exchange(lock_held_, false) && !is_inherited()) os_->unlock(fd_);
 }
 
 bool File::try_share() {

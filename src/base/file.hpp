@@ -4,6 +4,7 @@
 
 #include <bloomery/error.hpp>
 
+#include "base/origin.hpp"
 #include "base/os.hpp"
 
 #include <cerrno>
@@ -69,7 +70,8 @@ class File {
       : os_(other.os_),
         path_(std::move(other.path_)),
         fd_(std::exchange(other.fd_, -1)),
-        lock_held_(std::exchange(other.lock_held_, false)) {}
+        lock_held_(std::exchange(other.lock_held_, false)),
+        origin_(other.origin_) {}
   File& operator=(File&& other) noexcept;
   ~File() { close(); }
   void close() noexcept;
@@ -78,6 +80,8 @@ class File {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   void set_path(std::string path) noexcept { path_ = std::move(path); }
   [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
+  // Whether the file, with its lock, is that of the process from which this one was forked.
+  [[nodiscard]] bool is_inherited() const noexcept { return origin_.is_inherited(); }
 
   // Fills `to`. Error{corrupt}: the file ends before it is full.
   void read(std::span<std::byte> to, std::uint64_t offset) const;
@@ -108,7 +112,8 @@ class File {
   [[nodiscard]] bool try_own(std::optional<std::uint32_t> user, std::uint32_t group);
   [[nodiscard]] bool try_lock();   // false: another handle has it, alone or shared
   [[nodiscard]] bool try_share();  // the same lock, shared; false: another handle has it alone
-  void unlock() noexcept;          // releases the lock, before the file is closed
+  // Releases the lock, before the file is closed; a child that inherited the file leaves it to the parent.
+  void unlock() noexcept;
   [[nodiscard]] bool locked() const;
   [[nodiscard]] Mapping map(std::uint64_t size, Os::Map how) const;
   void flush(const Mapping& mapping);
@@ -119,6 +124,7 @@ class File {
   std::string path_;
   int fd_ = -1;
   bool lock_held_ = false;
+  Origin origin_;
 };
 
 // Holds the second lock of a file, the gate; the file must stay open. The constructor waits until the lock is free.

@@ -1,25 +1,15 @@
 // Handles in a child process: what shares a file or a connection with the parent refuses.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <functional>
 #include <string>
 
 #include "c/handles.hpp"
 #include "store/scratch.hpp"
+#include "support/in_child.hpp"
 
 namespace bloomery::test {
 namespace {
-
-// Whether check() is true in a child.
-bool in_child(const std::function<bool()>& check) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(check() ? 0 : 1);
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 class CFork : public testing::TestWithParam<std::uint32_t> {
  protected:

@@ -14,6 +14,7 @@
 #include "redis/scripted.hpp"
 #include "redis/shapes.hpp"
 #include "support/effort.hpp"
+#include "support/in_child.hpp"
 #include "support/random.hpp"
 
 namespace bloomery {
@@ -33,6 +34,22 @@ class RedisStrings : public test::OfEachShape {
 };
 
 INSTANTIATE_TEST_SUITE_P(In, RedisStrings, test::every_shape(), test::name_of_shape);
+
+// Over one connection each process would get replies to questions of the other.
+TEST_P(RedisStrings, AreUsedByAForkOverAConnectionOfItsOwn) {
+  auto filter = create(plan(5'000, 0.01));
+  const auto present = keys_from(1, 300), absent = keys_from(10'000, 300);
+  filter.insert_many(present);
+  std::vector<bool> answers;
+  for (const std::uint64_t key : absent) answers.push_back(filter.may_contain(key));
+  const pid_t child = test::start_child([&] {
+    return std::ranges::all_of(present, [&](auto key) { return filter.may_contain(key); });
+  });
+  for (std::size_t i = 0; i < absent.size(); ++i)
+    EXPECT_EQ(filter.may_contain(absent[i]), answers[i]) << absent[i];
+  EXPECT_TRUE(test::ended_well(child));
+  EXPECT_EQ(filter.may_contain_many(present), present.size());
+}
 
 TEST_P(RedisStrings, HaveTheBitsAndAnswersOfAFilterInMemory) {
   std::vector<Layout> layouts = {Layout::blocked, Layout::blocked128, Layout::blocked64};

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/origin.hpp"
 #include "redis/cluster/cluster.hpp"
 #include "redis/shards/shard_maker.hpp"
 
@@ -63,14 +64,17 @@ class StagedKeys {
   [[nodiscard]] const std::string& replaced(std::size_t i) const { return replaced_[i]; }
   // Removes the old keys of the places when all keys are in their places.
   void drop_replaced(Cluster& cluster) const noexcept { drop(cluster, replaced_); }
-  // Removes the staged keys.
-  void drop_staged(Cluster& cluster) const noexcept { drop(cluster, names_); }
+  // Removes the staged keys, but not in a child that inherited this object.
+  void drop_staged(Cluster& cluster) const noexcept {
+    if (!origin_.is_inherited()) drop(cluster, names_);
+  }
 
  private:
   [[nodiscard]] Words evaluate(const std::string& script, std::size_t i,
                                const Words& arguments) const;
   static void drop(Cluster& cluster, const std::vector<std::string>& names) noexcept;
 
+  Origin origin_;
   std::string number_;
   std::vector<std::string> places_, names_, replaced_;
   Rules rules_;

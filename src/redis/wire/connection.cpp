@@ -189,6 +189,7 @@ void Connection::require_master() {
 
 void Connection::connect_to(const RedisAddress& address) {
   socket_ = std::make_unique<Socket>(address, name_);
+  origin_ = Origin();
   ++count_;
   reader_.reset(redisReaderCreate());
   if (!reader_) throw Error(ErrorCode::no_memory, name_ + ": no memory for a connection");
@@ -218,6 +219,7 @@ void Connection::connect_to(const RedisAddress& address) {
 
 void Connection::send(const Commands& commands) {
   try {
+    if (origin_.is_inherited()) drop();
     if (!socket_) connect();
     socket_->send(commands.bytes());
   } catch (...) {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/origin.hpp"
 #include "redis/wire/socket.hpp"
 
 namespace bloomery::detail {
@@ -55,7 +56,8 @@ class Connection {
  public:
   explicit Connection(RedisAddress address);
 
-  // Connects first if there is no connection. An Error{unavailable, denied} closes the connection.
+  // Connects first if there is no connection, or if it is that of the parent of a fork, which would get the replies of
+  // this process. An Error{unavailable, denied} closes the connection.
   void send(const Commands& commands);
   // Returns the next reply, which may be an error of the server. Error{unavailable}, also for a reply longer than
   // kMostReplyBytes, closes the connection.
@@ -84,6 +86,7 @@ class Connection {
   RedisAddress address_;
   std::string name_;
   std::unique_ptr<Socket> socket_;
+  Origin origin_;  // of the socket
   // The number of elements of the reply that is being read. The reader keeps its address.
   std::unique_ptr<std::uint64_t> elements_ = std::make_unique<std::uint64_t>(0);
   std::unique_ptr<redisReader, FreeReader> reader_;

@@ -122,7 +122,7 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& repl
 }
 
 NewFile::~NewFile() {
-  if (!named_ && is_at_temporary()) os_.unlink(temporary_.c_str());
+  if (!named_ && !origin_.is_inherited() && is_at_temporary()) os_.unlink(temporary_.c_str());
 }
 
 bool NewFile::is_at_temporary() const noexcept {

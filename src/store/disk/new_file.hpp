@@ -23,7 +23,7 @@ class NewFile {
   // temporary name belongs to a file that is not ours.
   NewFile(Os& os, std::string path, std::uint64_t bytes, const File& replaced,
           std::span<const Os::Stat> inputs = {});
-  ~NewFile();
+  ~NewFile();  // removes the file if it has no path yet, but not in a child that inherited this object
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
@@ -58,6 +58,7 @@ class NewFile {
   std::uint64_t replaced_modified_ = 0;
   File file_;
   Os::Stat own_;  // of the file when it was new
+  Origin origin_;
 };
 
 // Writes both copies of a header into a file that no reader can see yet.

@@ -112,6 +112,18 @@ bool has_own_header(const Opened& opened) {
   }
 }
 
+void refuse_to_write(const Opened& opened) {
+  const std::string& path = opened.file.path();
+  if (opened.file.is_inherited())
+    throw Error(ErrorCode::inherited, path +
+                                          ": was opened before this process was forked, and "
+                                          "belongs to the parent; open it after the fork");
+  if (opened.poisoned)
+    throw Error(ErrorCode::poisoned,
+                path + ": a write failed before, so nothing more is changed; open the file again");
+  throw Error(ErrorCode::read_only, path + ": is closed; open it again");
+}
+
 void require_at_a_path(Opened& opened) {
   File& file = opened.file;
   if (still_at_path(file)) return;

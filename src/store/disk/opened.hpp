@@ -28,6 +28,14 @@ struct Opened {
 // never replaced.
 [[nodiscard]] File lock_for_replacing(Os& os, const std::string& path);
 
+// Error{poisoned | read_only | inherited}: an earlier write has failed, the file is closed, or it is the writer of the
+// process from which this one was forked.
+[[noreturn]] void refuse_to_write(const Opened& opened);
+inline void require_writer(const Opened& opened) {
+  if (opened.poisoned || !opened.file.is_open() || opened.file.is_inherited()) [[unlikely]]
+    refuse_to_write(opened);
+}
+
 // Whether this file is still at its path, and no other file has replaced it.
 [[nodiscard]] inline bool still_at_path(const File& file) { return file.is_at(file.path()); }
 

@@ -104,12 +104,4 @@ void Writer::let_go() noexcept {
   replaced_.close();
 }
 
-void Writer::refuse_to_write() const {
-  if (opened_.poisoned)
-    throw Error(ErrorCode::poisoned, opened_.file.path() +
-                                         ": a write failed before, so nothing more is changed; "
-                                         "open the file again");
-  throw Error(ErrorCode::read_only, opened_.file.path() + ": is closed; open it again");
-}
-
 }  // namespace bloomery::detail

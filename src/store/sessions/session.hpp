@@ -103,11 +103,8 @@ class Writer : public Session {
 
  protected:
   explicit Writer(Opened opened) noexcept : opened_(std::move(opened)) {}
-  // Error: the file is closed, or an earlier write has failed.
-  void require_writable() const {
-    if (opened_.poisoned || !opened_.file.is_open()) [[unlikely]]
-      refuse_to_write();
-  }
+  // Error: the file is closed or inherited, or an earlier write has failed.
+  void require_writable() const { require_writer(opened_); }
   // No other process can see the file yet.
   [[nodiscard]] bool is_rebuilding() const noexcept { return fresh_ != nullptr; }
   // Counts the keys of all pieces that merge_bytes() took.
@@ -118,7 +115,6 @@ class Writer : public Session {
   virtual void finish() { save(); }
 
  private:
-  [[noreturn]] void refuse_to_write() const;
   void let_go() noexcept;
 
   // Destroyed in the opposite order: the name of a new file is removed while its lock is held, and its lock is

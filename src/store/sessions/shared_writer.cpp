@@ -90,13 +90,7 @@ class SharedWriter final : public Session {
   [[nodiscard]] const Opened& opened() const noexcept override { return opened_; }
 
  private:
-  void require_writable() const {
-    if (opened_.poisoned) [[unlikely]]
-      refuse(opened_.file.path(), ErrorCode::poisoned,
-             "a write failed before, so nothing more is changed; open the file again");
-    if (!opened_.file.is_open()) [[unlikely]]
-      refuse(opened_.file.path(), ErrorCode::read_only, "is closed; open it again");
-  }
+  void require_writable() const { require_writer(opened_); }
   void count(std::uint64_t fresh) {
     counted_ += fresh;
     contents_.set_inserted(contents_.inserted() + fresh);

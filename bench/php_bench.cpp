@@ -19,7 +19,7 @@
 #include "keys.hpp"
 #include "report.hpp"
 
-#include "legacy/php_draws.hpp"
+#include "legacy/php_crc32_mt.hpp"
 
 namespace bloomery::bench {
 namespace {

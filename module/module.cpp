@@ -6,7 +6,7 @@
 #include "commands/command.hpp"
 #include "commands/guess.hpp"
 #include "commands/settings.hpp"
-#include "cuckoo/commands.hpp"
+#include "cuckoo/command_table.hpp"
 #include "cuckoo/key.hpp"
 #include "server/api.hpp"
 #include "types/statistics.hpp"

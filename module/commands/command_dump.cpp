@@ -15,7 +15,7 @@
 #include "commands/command.hpp"
 #include "commands/time.hpp"
 #include "server/pages.hpp"
-#include "values/dump.hpp"
+#include "values/dump_header.hpp"
 #include "values/make.hpp"
 #include "values/sizes.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "commands/command.hpp"
 #include "commands/settings.hpp"
-#include "values/dump.hpp"
+#include "values/dump_header.hpp"
 #include "values/plans.hpp"
 #include "values/sizes.hpp"
 

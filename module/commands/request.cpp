@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "commands/settings.hpp"
-#include "values/dump.hpp"
+#include "values/dump_header.hpp"
 #include "values/sizes.hpp"
 
 namespace bloomery::server {

@@ -30,7 +30,7 @@
 #include <atomic>
 
 #include "server/api.hpp"
-#include "values/dump.hpp"
+#include "values/dump_header.hpp"
 
 namespace bloomery::server {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "commands/settings.hpp"
-#include "cuckoo/commands.hpp"
+#include "cuckoo/command_table.hpp"
 #include "cuckoo/key.hpp"
 
 namespace bloomery::server::cuckoo {

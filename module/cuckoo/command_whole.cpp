@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "commands/settings.hpp"
-#include "cuckoo/commands.hpp"
+#include "cuckoo/command_table.hpp"
 #include "cuckoo/key.hpp"
 
 namespace bloomery::server::cuckoo {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "values/dump.hpp"
+#include "values/dump_header.hpp"
 
 namespace bloomery::server {
 

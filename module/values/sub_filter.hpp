@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <span>
 
-#include "values/dump.hpp"
+#include "values/dump_header.hpp"
 
 namespace bloomery::server {
 

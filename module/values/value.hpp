@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "server/memory.hpp"
-#include "values/dump.hpp"
+#include "values/dump_header.hpp"
 
 namespace bloomery::server {
 

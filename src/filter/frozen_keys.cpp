@@ -8,7 +8,7 @@
 #include <iterator>
 #include <utility>
 
-#include "plan/frozen_partitions.hpp"
+#include "plan/fuse_geometry.hpp"
 
 namespace bloomery {
 

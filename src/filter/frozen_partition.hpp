@@ -8,7 +8,7 @@
 #include <span>
 
 #include "filter/scratch_memory.hpp"
-#include "plan/frozen_partitions.hpp"
+#include "plan/fuse_geometry.hpp"
 
 namespace bloomery::detail {
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-#include "plan/frozen_partitions.hpp"
+#include "plan/fuse_geometry.hpp"
 
 namespace bloomery::detail {
 

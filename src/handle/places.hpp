@@ -88,7 +88,7 @@ void restore_into_module(const RedisUrl& url, bool replace, std::string_view pay
 void merge_module_shards(const RedisUrl& out, std::span<const RedisUrl> sources, bool replace);
 [[noreturn]] void refuse_module_shards(const RedisUrl& url);
 
-// ---- whether an existing filter is the one that was requested (agreement.cpp) --------------------
+// ---- whether an existing filter is the one that was requested (request_check.cpp) --------------------
 
 // Error{mismatch}, with the first difference between spec and options and what the filter was created from. Fields
 // that the request leaves open, or that the place does not tell, are not compared.

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "legacy/php_draws.hpp"
+#include "legacy/php_crc32_mt.hpp"
 
 namespace bloomery {
 namespace {

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <vector>
 
-#include "legacy/php_draws.hpp"
+#include "legacy/php_crc32_mt.hpp"
 
 namespace bloomery {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "plan/frozen_partitions.hpp"
+#include "plan/fuse_geometry.hpp"
 #include "plan/refuse.hpp"
 
 namespace bloomery {

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "legacy/php_draws.hpp"
+#include "legacy/php_crc32_mt.hpp"
 #include "legacy/php_golden.hpp"
 #include "legacy/random_keys.hpp"
 

@@ -13,7 +13,7 @@ from server import Server, wait_until
 
 ITEMS = [f"i{i}" for i in range(300)]
 OTHERS = [f"i{i}" for i in range(300, 3001)]
-LOADING = 32  # an option in the header (module/values/dump.cpp)
+LOADING = 32  # an option in the header (module/values/dump_header.cpp)
 WRONG = 15  # of the others, which is pinned by replicated_test.py
 
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "plan/frozen_partitions.hpp"
+#include "plan/fuse_geometry.hpp"
 #include "support/expect_error.hpp"
 #include "support/frozen.hpp"
 

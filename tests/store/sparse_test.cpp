@@ -12,7 +12,7 @@
 #include "base/endian.hpp"
 #include "format/journal.hpp"
 #include "format/kinds.hpp"
-#include "plan/frozen_partitions.hpp"
+#include "plan/fuse_geometry.hpp"
 #include "store/disk/new_file.hpp"
 #include "store/files.hpp"
 #include "store/kinds.hpp"

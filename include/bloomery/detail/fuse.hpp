@@ -67,7 +67,7 @@ struct FusePartition {
   }
 };
 
-// The index of a key's partition (src/plan/frozen_partitions.hpp).
+// The index of a key's partition (src/plan/fuse_geometry.hpp).
 [[nodiscard]] inline std::size_t partition_of_hash(Hash128 hash, std::size_t partitions) noexcept {
   return (hash.high >> 52) * partitions >> 12;
 }

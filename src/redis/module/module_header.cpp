@@ -1,4 +1,4 @@
-// The header of Bloomery's dumps (module/values/dump.hpp has its table). It needs no server, so a library without the
+// The header of Bloomery's dumps (module/values/dump_header.hpp has its table). It needs no server, so a library without the
 // Redis client has it too.
 #include <bloomery/module_dump.hpp>
 

@@ -47,14 +47,14 @@ std::unique_ptr<Session> write_file(Opened opened, Durability durability) {
   if (in_place) recover(opened);
   if (in_place && durability == Durability::process) return write_mapped(std::move(opened));
   if (in_place && durability == Durability::sync) return write_journaled(std::move(opened));
-  return write_operations(std::move(opened), durability);
+  return write_snapshots(std::move(opened), durability);
 }
 
 std::unique_ptr<Session> rebuild_file(File replaced, std::unique_ptr<NewFile> fresh,
                                       Opened opened) {
   auto writer = is_stored_in_place(opened.header.plan)
                     ? write_mapped(std::move(opened))
-                    : write_operations(std::move(opened), Durability::none);
+                    : write_snapshots(std::move(opened), Durability::none);
   writer->replace_at_close(std::move(replaced), std::move(fresh));
   return writer;
 }

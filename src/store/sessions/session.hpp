@@ -3,8 +3,8 @@
 //   kind        durability   writer
 //   plain       process      mapped_writer.cpp: stores into the mapped file
 //   plain       sync         journal_writer.cpp: the same, behind a journal of keys
-//   any         none         operation_writer.cpp: in memory, the file is replaced
-//   not plain   any          operation_writer.cpp: the same, with a journal of operations
+//   any         none         snapshot_writer.cpp: in memory, the file is replaced
+//   not plain   any          snapshot_writer.cpp: the same, with a journal of operations
 //   plain       process      shared_writer.cpp: beside other writers, into the mapped file
 #pragma once
 
@@ -133,6 +133,6 @@ class Writer : public Session {
 [[nodiscard]] std::unique_ptr<Writer> write_mapped(Opened opened);
 [[nodiscard]] std::unique_ptr<Writer> write_journaled(Opened opened);
 // This is for files of any kind; files that are stored in place must be recovered.
-[[nodiscard]] std::unique_ptr<Writer> write_operations(Opened opened, Durability durability);
+[[nodiscard]] std::unique_ptr<Writer> write_snapshots(Opened opened, Durability durability);
 
 }  // namespace bloomery::detail

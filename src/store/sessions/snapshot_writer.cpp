@@ -41,9 +41,9 @@ std::unique_ptr<Contents> take_over(Opened& opened) {
   return std::move(loaded.contents);
 }
 
-class OperationWriter final : public Writer {
+class SnapshotWriter final : public Writer {
  public:
-  OperationWriter(Opened opened, Durability durability)
+  SnapshotWriter(Opened opened, Durability durability)
       : Writer(std::move(opened)), contents_(take_over(opened_)), batch_(opened_.header.batch) {
     batch_.open = opened_.header.batch.open = false;
     if (durability != Durability::none) journal_.emplace(opened_, durability);
@@ -238,8 +238,8 @@ class OperationWriter final : public Writer {
 
 }  // namespace
 
-std::unique_ptr<Writer> write_operations(Opened opened, Durability durability) {
-  return std::make_unique<OperationWriter>(std::move(opened), durability);
+std::unique_ptr<Writer> write_snapshots(Opened opened, Durability durability) {
+  return std::make_unique<SnapshotWriter>(std::move(opened), durability);
 }
 
 }  // namespace bloomery::detail

@@ -1,10 +1,10 @@
 // The table of the commands CF.*. Flags, categories and arguments are RedisBloom's, except for CF.COMPACT.
-#include "cuckoo/commands.hpp"
+#include "cuckoo/command_table.hpp"
 
 #include <utility>
 #include <vector>
 
-#include "commands/command_table.hpp"
+#include "commands/command_definition.hpp"
 
 namespace bloomery::server::cuckoo {
 

@@ -1,5 +1,5 @@
 // What a command is: its name, its function, and what COMMAND INFO and COMMAND DOCS say of it. The
-// tables are commands.cpp and cuckoo/commands.cpp.
+// tables are command_table.cpp and cuckoo/command_table.cpp.
 #pragma once
 
 #include <climits>

@@ -1,5 +1,5 @@
 // How many cells the keys of a partition need.
-#include "plan/frozen_partitions.hpp"
+#include "plan/fuse_geometry.hpp"
 
 #include <algorithm>
 #include <array>

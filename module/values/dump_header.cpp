@@ -1,5 +1,5 @@
 // Encoding headers, and decoding them: every field is checked before it is used.
-#include "values/dump.hpp"
+#include "values/dump_header.hpp"
 
 #include <bloomery/counting_view.hpp>
 #include <bloomery/detail/kernel.hpp>

@@ -1,5 +1,5 @@
 // CRC-32 eight bytes at a time, with eight tables of 256 words.
-#include "legacy/php_draws.hpp"
+#include "legacy/php_crc32_mt.hpp"
 
 #include <array>
 #include <cstddef>

@@ -60,7 +60,8 @@ constexpr Flag kFlags[] = {
      "A larger factor means fewer sub-filters to ask, and more memory that may stay unused."},
     {FlagId::window, 0, kSizing, "window", "W", "",
      "window: how long a line is remembered: 7d, 12h, 30min, 90s, 2w, or 10M lines",
-     "A line is found for that long after it was added, and for up to one slice longer. With a "
+     "A line is found for that long after it was added, and for up to one slice longer. The window "
+     "is rounded up to whole slices of whole seconds. With a "
      "time, -n is the number of different lines within the window, spread evenly over its slices: "
      "multiply the lines of the busiest slice by the number of slices. With a number of lines, -n "
      "is that number; in dedup only new lines count."},

@@ -166,9 +166,9 @@ std::string made_text(const FilterStats& stats) {
   if (stats.scheme) return stats.scheme->description();
   const std::string size =
       stats.shards && stats.module_arrays
-          ? fmt::format("in {} shards", stats.shards->count)
+          ? "in " + counted(stats.shards->count, "shard")
           : bytes_text(static_cast<double>(stats.bytes)) +
-                (stats.shards ? fmt::format(" in {} shards", stats.shards->count) : "");
+                (stats.shards ? " in " + counted(stats.shards->count, "shard") : "");
   const std::string what = stats.module_arrays ? "of a module"
                            : stats.generations ? "two generations of " + layout_text(stats)
                                                : layout_text(stats);

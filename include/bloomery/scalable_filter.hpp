@@ -63,7 +63,7 @@ class ScalableFilter : public detail::KeyCalls<ScalableFilter> {
                                               std::vector<SubFilterState> sub_filters);
 
   ScalableFilter(ScalableFilter&&) noexcept = default;
-  ScalableFilter& operator=(ScalableFilter&&) noexcept = default;
+  ScalableFilter& operator=(ScalableFilter&& other) noexcept;
   [[nodiscard]] ScalableFilter copy() const;
 
   // ---- keys: those of KeyCalls ----------------------------------------------------------

@@ -89,8 +89,7 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
   }
   template <class Rep, class Period>
   void advance(std::chrono::duration<Rep, Period> now) noexcept {
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(now).count();
-    advance(seconds < 0 ? std::uint64_t{0} : static_cast<std::uint64_t>(seconds));
+    advance(detail::whole_seconds(now, false));
   }
   // Sets an earlier time: the newest slice continues there, so no key is forgotten earlier than if it had
   // been inserted now. A time that is not before now() is ignored.

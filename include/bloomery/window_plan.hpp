@@ -16,6 +16,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -63,16 +64,30 @@ struct WindowPlan {
 [[nodiscard]] WindowPlan window_plan(WindowUnit unit, std::uint64_t window, std::uint64_t capacity,
                                      double fpr, std::uint32_t slices = kDefaultSlices,
                                      std::optional<Layout> layout = std::nullopt);
+
+namespace detail {
+// The time in whole seconds, rounded down or up. What is below 0 or above 2^63 - 1 is the nearest of these.
+template <class Rep, class Period>
+[[nodiscard]] constexpr std::uint64_t whole_seconds(std::chrono::duration<Rep, Period> time,
+                                                    bool up) noexcept {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const long double exact = std::chrono::duration<long double>(time).count();
+  if (!(exact > 0)) return 0;
+  if (exact >= static_cast<long double>(kMost)) return kMost;
+  const auto seconds = up ? std::chrono::ceil<std::chrono::seconds>(time)
+                          : std::chrono::floor<std::chrono::seconds>(time);
+  return static_cast<std::uint64_t>(seconds.count());
+}
+}  // namespace detail
+
 // A window of time, rounded up to whole seconds.
 template <class Rep, class Period>
 [[nodiscard]] WindowPlan window_plan(std::chrono::duration<Rep, Period> window,
                                      std::uint64_t capacity, double fpr,
                                      std::uint32_t slices = kDefaultSlices,
                                      std::optional<Layout> layout = std::nullopt) {
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(window).count();
-  return window_plan(WindowUnit::seconds,
-                     seconds < 0 ? std::uint64_t{0} : static_cast<std::uint64_t>(seconds), capacity,
-                     fpr, slices, layout);
+  return window_plan(WindowUnit::seconds, detail::whole_seconds(window, true), capacity, fpr,
+                     slices, layout);
 }
 
 // The highest fpr with `items` distinct keys in a window: the fpr just before the oldest slice is cleared. A window of

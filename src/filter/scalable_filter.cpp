@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
@@ -83,6 +84,15 @@ ScalableFilter ScalableFilter::restore(const ScalablePlan& plan, const Hasher& h
                                        std::vector<SubFilterState> sub_filters) {
   detail::check_sub_filters(validated(plan), sub_filters);
   return ScalableFilter(plan, hasher, std::move(sub_filters));
+}
+
+// The lists of the default operator would be empty after a move to itself.
+ScalableFilter& ScalableFilter::operator=(ScalableFilter&& other) noexcept {
+  if (this != &other) {
+    std::destroy_at(this);
+    std::construct_at(this, std::move(other));
+  }
+  return *this;
 }
 
 ScalableFilter ScalableFilter::copy() const {

@@ -168,6 +168,15 @@ TEST(Scalable, SingleCallsAnswerAsBulkOnesWithAnyNumberOfSubFilters) {
   }
 }
 
+TEST(Scalable, KeepsItsKeysIfItIsMovedToItself) {
+  ScalableFilter filter(10, 0.01);
+  for (std::uint64_t key = 0; key < 100; ++key) filter.insert(key);
+  const auto before = encode(filter);
+  ScalableFilter& itself = filter;
+  filter = std::move(itself);
+  EXPECT_EQ(encode(filter), before);
+}
+
 // A stream of repeats while one place is left must not ask for every key by itself.
 TEST(Scalable, RepeatsDoNotUseTheRoomThatIsLeft) {
   ScalableFilter filter(1000, 0.001);

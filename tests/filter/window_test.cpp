@@ -307,6 +307,14 @@ TEST(WindowFilter, TakesTimesOfTheStandardLibrary) {
   EXPECT_EQ(plan, window_plan(WindowUnit::seconds, 8 * 3600, 1'000, 0.01));
   EXPECT_EQ(window_plan(7'001ms, 10, 0.01), window_plan(WindowUnit::seconds, 8, 10, 0.01));
   EXPECT_THROW((void)window_plan(-1s, 10, 0.01), Error);
+  // Of these no number of seconds is left over that is small by chance.
+  constexpr auto kLongest = std::chrono::hours::max();
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(window_plan(kLongest, 10, 0.01), window_plan(WindowUnit::seconds, kMost, 10, 0.01));
+  EXPECT_EQ(detail::whole_seconds(kLongest, false), kMost);
+  EXPECT_EQ(detail::whole_seconds(std::chrono::duration<double>(1e30), true), kMost);
+  EXPECT_EQ(detail::whole_seconds(std::chrono::hours::min(), false), 0U);
+  EXPECT_EQ(detail::whole_seconds(std::chrono::duration<double>(std::nan("")), true), 0U);
   WindowFilter filter(plan);
   filter.advance(std::chrono::sys_seconds(100'000s));
   EXPECT_EQ(filter.now(), 100'000U);

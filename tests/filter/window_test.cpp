@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -309,10 +310,10 @@ TEST(WindowFilter, TakesTimesOfTheStandardLibrary) {
   EXPECT_THROW((void)window_plan(-1s, 10, 0.01), Error);
   // Of these no number of seconds is left over that is small by chance.
   constexpr auto kLongest = std::chrono::hours::max();
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(window_plan(kLongest, 10, 0.01), window_plan(WindowUnit::seconds, kMost, 10, 0.01));
-  EXPECT_EQ(detail::whole_seconds(kLongest, false), kMost);
-  EXPECT_EQ(detail::whole_seconds(std::chrono::duration<double>(1e30), true), kMost);
+  constexpr std::uint64_t kMostSeconds = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(window_plan(kLongest, 10, 0.01), window_plan(WindowUnit::seconds, kMostSeconds, 10, 0.01));
+  EXPECT_EQ(detail::whole_seconds(kLongest, false), kMostSeconds);
+  EXPECT_EQ(detail::whole_seconds(std::chrono::duration<double>(1e30), true), kMostSeconds);
   EXPECT_EQ(detail::whole_seconds(std::chrono::hours::min(), false), 0U);
   EXPECT_EQ(detail::whole_seconds(std::chrono::duration<double>(std::nan("")), true), 0U);
   WindowFilter filter(plan);

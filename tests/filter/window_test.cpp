@@ -311,7 +311,8 @@ TEST(WindowFilter, TakesTimesOfTheStandardLibrary) {
   // Of these no number of seconds is left over that is small by chance.
   constexpr auto kLongest = std::chrono::hours::max();
   constexpr std::uint64_t kMostSeconds = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(window_plan(kLongest, 10, 0.01), window_plan(WindowUnit::seconds, kMostSeconds, 10, 0.01));
+  EXPECT_EQ(window_plan(kLongest, 10, 0.01),
+            window_plan(WindowUnit::seconds, kMostSeconds, 10, 0.01));
   EXPECT_EQ(detail::whole_seconds(kLongest, false), kMostSeconds);
   EXPECT_EQ(detail::whole_seconds(std::chrono::duration<double>(1e30), true), kMostSeconds);
   EXPECT_EQ(detail::whole_seconds(std::chrono::hours::min(), false), 0U);

@@ -33,6 +33,27 @@ Restart first_restart(Durability durability) {
   return {};
 }
 
+// Replacing a file costs as much as the filter is large, so a filter that is written a lot does it ever more rarely.
+TEST(KindWriter, HasALargerJournalAfterEachFullOne) {
+  FakeOs os(std::size_t{1} << 22);
+  auto file = created(os, kCounting, Durability::process);
+  file.insert(std::uint64_t{0});
+  std::vector<std::uint64_t> full;  // the keys that found the journal full
+  std::uint64_t usual = 0;
+  for (std::uint64_t key = 1; key < 40'000 && full.size() < 3; ++key) {
+    const std::uint64_t before = os.calls();
+    file.insert(key);
+    const std::uint64_t calls = os.calls() - before;
+    if (usual != 0 && calls > 3 * usual)
+      full.push_back(key);
+    else
+      usual = calls;
+  }
+  ASSERT_EQ(full.size(), 3U);
+  EXPECT_GT(full[1] - full[0], full[0] * 3 / 2);
+  EXPECT_GT(full[2] - full[1], (full[1] - full[0]) * 3 / 2);
+}
+
 // Where the new file's name may not last, nothing more is acknowledged in it.
 TEST(KindWriter, AcknowledgesNothingThatARefusedReplacementMayLose) {
   for (const Durability durability : {Durability::process, Durability::sync}) {

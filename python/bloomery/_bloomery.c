@@ -473,7 +473,8 @@ static int apply_iterable(Filter *self, Operation operation, PyObject *object, A
       done = make_room(&part, 2 * part.room);
       continue;
     }
-    done = apply_part(self, operation, &part, answers, total);
+    /* The iterable may have no end and run no Python code, which would notice an interrupt. */
+    done = apply_part(self, operation, &part, answers, total) && PyErr_CheckSignals() == 0;
     empty(&part);
   }
   if (PyErr_Occurred()) done = 0;

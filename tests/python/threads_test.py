@@ -1,5 +1,6 @@
 """Threads that share a filter: none loses a key of another, and long calls let others run."""
 
+import itertools
 import os
 import signal
 import threading
@@ -108,6 +109,19 @@ class Threads(unittest.TestCase):
         thread.join()
         # With the GIL kept there are only those turns that come before the call.
         self.assertGreater(turns, 100)
+
+    def test_an_interrupt_ends_a_long_call(self):
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, interrupt))
+        f = BloomFilter(1000, 0.01)
+        for call in (f.insert_many, f.contains_many):
+            keys = itertools.repeat("a", 100_000_000)  # runs no Python code, which would notice the signal
+            with self.assertRaises(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 0.05)
+                call(keys)
+            self.assertGreater(keys.__length_hint__(), 0, "the call went on to its end")
 
 
 if __name__ == "__main__":

@@ -78,7 +78,8 @@ struct Number {
 };
 
 // The digits at the start of `text`, perhaps grouped as in 1,000,000. Empty: there are none, or the
-// groups are not thousands, as in 1,5 (which some write for 1.5). Removes from `text` what was read.
+// groups are not thousands, as in 1,5 and 0,001 (which some write for 1.5 and 0.001). Removes from
+// `text` what was read.
 std::string read_digits(std::string_view& text) {
   std::string digits;
   std::size_t group = 0;
@@ -96,6 +97,7 @@ std::string read_digits(std::string_view& text) {
                            is_digit(text[i + 1]) && !digits.empty();
     if (!separates) break;
     if (separator != 0 && (group < 2 || group > 4)) return {};
+    if (digits[0] == '0') return {};
     separator = c;
     group = 0;
   }

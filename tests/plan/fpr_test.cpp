@@ -47,6 +47,17 @@ TEST(Fpr, StandardIsTheExactOccupancy) {
       }
 }
 
+// The first keys of a large array, whose ones hardly vary: (k n / m)^k.
+TEST(Fpr, StandardOfFewKeysIsThePowerOfTheirShare) {
+  for (const double m : {1e6, 1e9, 34541711360.0, 1099511627776.0})
+    for (const unsigned k : {2U, 3U, 4U, 7U, 20U})
+      for (const double n : {1.0, 2.0, 3.0, 4.0, 5.0, 10.0, 100.0}) {
+        const double share = k * n / m;
+        EXPECT_NEAR(std::log(detail::standard_fpr(m, k, n)), k * std::log(share), 0.05)
+            << m << " " << k << " " << n;
+      }
+}
+
 // The mean over binomial loads, load by load, in long doubles.
 long double mean_over_loads(std::uint64_t blocks, std::uint32_t k, std::uint64_t n) {
   const test::ExactBlock exact(k);

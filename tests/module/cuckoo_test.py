@@ -16,6 +16,7 @@ import shutil
 import struct
 import sys
 
+from replicated_test import follow
 from replies_test import replay
 from server import ReplyError, Server, free_port, wait_until
 
@@ -99,14 +100,13 @@ def copies_are_equal(module):
                          4, "CF_MAX_ITERATIONS", 3, "CF_MAX_EXPANSIONS", 1, port=free_port(),
                          config=("--replicaof", f"127.0.0.1 {master.port}"))
         with replica:
-            wait_until("the replica follows", lambda: b"master_link_status:up" in
-                       replica.ask("INFO", "replication"))
+            follow(master, replica)
             master.ask("CONFIG", "SET", "appendonly", "yes")
             compacted = 0
             for _ in range(20):
                 for _ in range(200):
                     try_to(master, *random_command(random_))
-                master.ask("WAIT", 1, 10000)
+                follow(master, replica)
                 if digests(master) != digests(replica):
                     yield "a replica differs"
                 compacted += sum(b"filters:1 " not in master.ask("CF.DEBUG", key)

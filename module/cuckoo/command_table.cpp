@@ -1,4 +1,5 @@
-// The table of the commands CF.*. Flags, categories and arguments are RedisBloom's, except for CF.COMPACT.
+// The table of the commands CF.*. Flags, categories and arguments are RedisBloom's, except for CF.COMPACT; what a
+// command does with its key is said as for BF.*.
 #include "cuckoo/command_table.hpp"
 
 #include <utility>
@@ -12,16 +13,12 @@ namespace {
 
 constexpr const char* kSince = "1.0.0";  // of RedisBloom
 
-constexpr auto kAllOfKey = kKeyReadWrite;
-constexpr Access kMake{"write deny-oom", "write fast", kAllOfKey};
-constexpr Access kAdd{"write deny-oom", "write", kAllOfKey};
-constexpr Access kRemove{"write fast", "write", kAllOfKey};
-constexpr Access kLook{"readonly fast", "read", kKeyReadOnly};
-constexpr Access kTell{"readonly fast", "read fast", kKeyReadOnly};
+// RedisBloom's key specs say only whether a command writes. A server then lets a user with only the right to read a
+// key (%R~) change it, and one with only the right to write it (%W~) read it.
+constexpr Access kRemove{"write fast", "write", kChanges};
 // RedisBloom flags it as a read. Then it may run while writes are paused, and a server that has to
 // replicate at that time ends itself.
-constexpr Access kCompact{"write", "write", kAllOfKey};
-constexpr Access kDump{"readonly fast", "read", kAllOfKey};
+constexpr Access kCompact{"write", "write", kChanges};
 
 constexpr const char* kPerAdd = "O(s + i), s sub-filters, i iterations at most";
 constexpr const char* kPerAdds = "O(n * (s + i)), n items, s sub-filters, i iterations at most";
@@ -66,7 +63,7 @@ std::vector<Described> described() {
               "Takes one add of an item back from a cuckoo filter", {kKey, kItem}),
       command("cf.compact", takes<compact, 2>, kCompact, "O(n * s), n entries, s sub-filters",
               "Moves the items of a cuckoo filter to its older sub-filters", {kKey}),
-      command("cf.scandump", takes<scan_dump, 3>, kDump,
+      command("cf.scandump", takes<scan_dump, 3>, kLook,
               "O(b), b bytes of the chunk, 16 MiB at most",
               "Returns a chunk of a cuckoo filter; begin with iterator 0", {kKey, iterator},
               kDontCache),

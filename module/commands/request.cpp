@@ -48,6 +48,8 @@ std::size_t parse_kind(const Arguments& arguments, Request& request) {
         throw ErrorReply{"ERR bad counter bits; they are 4 or 8"};
       words += 2;
     }
+  } else if (place_of(arguments, "COUNTERBITS")) {
+    throw ErrorReply{"ERR COUNTERBITS needs COUNTING"};
   }
   if (const auto window = place_of(arguments, "WINDOW")) {
     if (request.kind == Kind::counting)
@@ -64,6 +66,8 @@ std::size_t parse_kind(const Arguments& arguments, Request& request) {
           number_after(arguments, *slices, 1, kMaxSlices, "ERR bad slices; there are 1 to 64"));
       words += 2;
     }
+  } else if (place_of(arguments, "SLICES")) {
+    throw ErrorReply{"ERR SLICES needs WINDOW"};
   }
   return words;
 }

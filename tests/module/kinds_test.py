@@ -249,6 +249,8 @@ def arguments(server):
             (["WINDOW"], "ERR bad window"), (["WINDOW", 5], "ERR bad window"),
             (["WINDOW", 0, "ITEMS"], "ERR bad window"), (["WINDOW", 5, "DAYS"], "ERR bad window"),
             (["WINDOW", 500, "ITEMS", "SLICES", 65], "ERR bad slices"),
+            (["COUNTERBITS", 8], "ERR COUNTERBITS needs COUNTING"), (["SLICES", 4], "ERR SLICES needs WINDOW"),
+            (["COUNTING", "SLICES", 4], "ERR SLICES needs WINDOW"),
             (["COUNTING", "NONSCALING"], "ERR EXPANSION, NONSCALING and LAYOUT"),
             (["WINDOW", 500, "ITEMS", "LAYOUT", "NATIVE"], "ERR EXPANSION, NONSCALING and LAYOUT"),
             (["COUNTING", "X", "Y", "Z", "W"], "ERR wrong number of arguments"),

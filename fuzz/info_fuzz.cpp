@@ -25,12 +25,8 @@ namespace {
 
 using namespace bloomery;
 using namespace bloomery::cli;
-
-constexpr std::string_view kSecret = "Pa55W0rd";
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using fuzz::kSecret;
+using fuzz::require;
 
 // Takes what is written to a descriptor, until the end of the scope.
 class Captured {

@@ -10,7 +10,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -20,12 +19,8 @@ namespace {
 
 using namespace bloomery;
 using namespace bloomery::cli;
-
-constexpr std::string_view kSecret = "Pa55W0rd";
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using fuzz::kSecret;
+using fuzz::require;
 
 bool has_secret(std::string_view text) { return text.find(kSecret) != std::string_view::npos; }
 

@@ -1,10 +1,17 @@
-// What a terminal may be shown, by other means than the tool's own code.
+// What the tool may print: no byte that a terminal obeys, by other means than the tool's own code, and no password.
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <string_view>
 
 namespace bloomery::fuzz {
+
+constexpr std::string_view kSecret = "Pa55W0rd";
+
+inline void require(bool condition) {
+  if (!condition) std::abort();
+}
 
 // No byte below a space, no DEL, and no two bytes that are a control character in UTF-8 (0xC2 and 0x80 to
 // 0x9F); each byte from 0x80 on belongs to a character.

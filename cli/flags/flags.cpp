@@ -61,10 +61,10 @@ constexpr Flag kFlags[] = {
     {FlagId::window, 0, kSizing, "window", "W", "",
      "window: how long a line is remembered: 7d, 12h, 30min, 90s, 2w, or 10M lines",
      "A line is found for that long after it was added, and for up to one slice longer. The window "
-     "is rounded up to whole slices of whole seconds. With a "
-     "time, -n is the number of different lines within the window, spread evenly over its slices: "
-     "multiply the lines of the busiest slice by the number of slices. With a number of lines, -n "
-     "is that number; in dedup only new lines count."},
+     "is rounded up to whole slices of whole seconds. With a time, -n is the number of different "
+     "lines within the window, spread evenly over its slices: multiply the lines of the busiest "
+     "slice by the number of slices. With a number of lines, -n is that number; in dedup only new "
+     "lines count."},
     {FlagId::slices, 0, kSizing, "slices", "N", "",
      "window: in how many steps it forgets, 1 to 64 (by default 8)",
      "More slices forget more exactly and make every look-up slower."},

@@ -1,7 +1,6 @@
 // Handles in a child process: what shares a file or a connection with the parent refuses.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 
 #include "c/handles.hpp"

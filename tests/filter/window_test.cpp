@@ -308,7 +308,7 @@ TEST(WindowFilter, TakesTimesOfTheStandardLibrary) {
   EXPECT_EQ(plan, window_plan(WindowUnit::seconds, 8 * 3600, 1'000, 0.01));
   EXPECT_EQ(window_plan(7'001ms, 10, 0.01), window_plan(WindowUnit::seconds, 8, 10, 0.01));
   EXPECT_THROW((void)window_plan(-1s, 10, 0.01), Error);
-  // Of these no number of seconds is left over that is small by chance.
+  // Longer than a number of seconds can say.
   constexpr auto kLongest = std::chrono::hours::max();
   constexpr std::uint64_t kMostSeconds = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(window_plan(kLongest, 10, 0.01),

@@ -88,7 +88,6 @@ test_everything() {
   prepare_whole
   phase "release build" build_tests release
   try release
-  phase page test_page
   join sanitized
 }
 
@@ -107,7 +106,6 @@ test_by_night() {
   prepare_whole
   suite release
   on_other_servers
-  phase page test_page
   suite asan
   suite tsan
   unset BLOOMERY_NIGHTLY  # more samples of what follows would take hours, and they are no other code

@@ -32,6 +32,3 @@ try_page() {
 }
 
 check_page() { fetch_packages web && (cd web && node_modules/.bin/tsc); }
-
-# Tests the page in a real browser, and against the tool.
-test_page() { fetch_packages web && node --test tests/web/*_test.mjs; }

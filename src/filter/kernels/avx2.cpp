@@ -7,6 +7,7 @@ namespace {
 struct Avx2Set {
   static constexpr const char* kName = "avx2";
   static constexpr bool kSingleBits = true;
+  static constexpr bool kOneRing = false;
   using Block = VectorBlock<Avx2>;
   template <unsigned kCounterBits>
   using Counters = VectorCounters<Avx2, kCounterBits>;

@@ -80,6 +80,7 @@ struct Avx512Partitions;  // avx512_frozen.hpp
 struct Avx512Set {
   static constexpr const char* kName = "avx512";
   static constexpr bool kSingleBits = false;
+  static constexpr bool kOneRing = false;
   using Block = VectorBlock<Avx512>;
   using Partitions = Avx512Partitions;
   template <unsigned kCounterBits>

@@ -4,6 +4,7 @@
 //   kName           the name in BLOOMERY_KERNEL
 //   kSingleBits     whether layouts without whole blocks gain from being compiled for this CPU; they use
 //                   no vectors. If not, they use the kernels of the set before it
+//   kOneRing        as in ring.hpp, for whole blocks
 //   Block           test, set and Pattern of a block (detail/block.hpp)
 //   Counters<bits>  the operations on a block of counters (counting.hpp)
 //   locate          optional, as LocatedBlocks::locate in ring.hpp: for kBatch keys at once

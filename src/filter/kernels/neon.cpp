@@ -7,6 +7,7 @@ namespace {
 struct NeonSet {
   static constexpr const char* kName = "neon";
   static constexpr bool kSingleBits = false;
+  static constexpr bool kOneRing = false;
   using Block = VectorBlock<Neon>;
   template <unsigned kCounterBits>
   using Counters = VectorCounters<Neon, kCounterBits>;

@@ -68,7 +68,7 @@ template <Answers kAnswers>
 //   prefetch(array, batch, i)
 //   insert(array, batch, i), contains(array, batch, i), and with counters remove(array, batch, i)
 //   InCache, kCachedBits: optional; the Keys for filters of up to kCachedBits bits
-//   kOneRing: if true, one ring is compiled for all sources and answers, because memory accesses take most of the time
+//   kOneRing: if true, one ring is compiled for all sources and answers, because a key takes long in any case
 
 struct Insert {
   template <class Keys>
@@ -192,6 +192,7 @@ template <class L, class Set>
 struct LocatedBlocks {
   static constexpr std::size_t kBatchesAhead = L::kBatchesAhead;
   static constexpr unsigned kBlocks = L::kKeyBlocks;
+  static constexpr bool kOneRing = Set::kOneRing;
   using Batch = BlocksOfBatch<kBlocks>;
 
   template <class Source>

@@ -8,6 +8,7 @@ namespace {
 struct ScalarSet {
   static constexpr const char* kName = "scalar";
   static constexpr bool kSingleBits = true;
+  static constexpr bool kOneRing = true;
   using Block = ScalarBlock;
   template <unsigned kCounterBits>
   using Counters = ScalarCounters<kCounterBits>;

@@ -4,6 +4,7 @@
 #include <bloomery/bloomery.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -184,6 +185,23 @@ TEST_P(AnyKind, OfADamagedFileIsNotCopied) {
   }
   EXPECT_FALSE(std::filesystem::exists(out));
   EXPECT_EQ(AnyFilter::open(whole).encode(), AnyFilter::open(whole, Access::write).encode());
+}
+
+// The room for a piece of the file still has the bits of the piece before, and holes are not read.
+TEST(AnyPlain, OfASparseFileIsCopied) {
+  const Scratch scratch;
+  const std::string path = scratch / "f", sparse = scratch / "sparse";
+  const FilterSpec spec{.capacity = 10'000'000, .fpr = 0.01};
+  AnyFilter file = AnyFilter::create(path, spec);
+  file.insert_many(texts("key", 20));
+  file.close();
+  ASSERT_GT(std::filesystem::file_size(path), std::uint64_t{2} << 22);  // several pieces of 4 MiB
+  ASSERT_EQ(std::system(("cp --sparse=always " + path + " " + sparse).c_str()), 0);
+  AnyFilter::convert(sparse, scratch / "copy");
+  const FilterFile copy = FilterFile::open(scratch / "copy"), original = FilterFile::open(path);
+  const std::span<const std::byte> bytes = copy.view().bytes(), wanted = original.view().bytes();
+  ASSERT_EQ(bytes.size(), wanted.size());
+  EXPECT_EQ(std::memcmp(bytes.data(), wanted.data(), bytes.size()), 0);
 }
 
 // What another writer has done since is no damage.

@@ -52,6 +52,15 @@ TEST_P(CFork, AWriterBelongsToItsProcess) {
   EXPECT_EQ(contains(reader, "child"), 0);
 }
 
+TEST_P(CFork, AFilterThatIsBuiltBelongsToItsProcess) {
+  const bloomery_spec spec = spec_of(GetParam());
+  const Handle file(bloomery_rebuild(path().c_str(), &spec, nullptr, nullptr));
+  insert(file, "key");
+  EXPECT_TRUE(in_child(
+      [&] { return bloomery_contains(file.get(), "key", 3, nullptr) == -BLOOMERY_INHERITED; }));
+  ASSERT_EQ(bloomery_close(file.get(), nullptr), 0);
+}
+
 TEST_P(CFork, AReaderAndMemoryGoOnInBoth) {
   const bloomery_spec spec = spec_of(GetParam());
   {

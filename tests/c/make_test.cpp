@@ -358,6 +358,7 @@ TEST(CMake, ReadsTheBitsOfAPhpClass) {
   EXPECT_EQ(bloomery_get_stats(bits.get(), true, &stats, nullptr), 0);
   EXPECT_GT(stats.fill, 0);
   EXPECT_EQ(stats.unknown, std::uint32_t{BLOOMERY_NO_INSERTED});
+  EXPECT_EQ(stats.inserted, 0U);
   EXPECT_EQ(bloomery_close(bits.get(), nullptr), 0);
   options.php_hashes = "BKDR,SDBM";
   expect_code(BLOOMERY_INVALID_ARGUMENT, "php_bits", [&](bloomery_error* error) {

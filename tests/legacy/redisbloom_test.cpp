@@ -155,6 +155,9 @@ TEST(RedisBloom, SizesItWouldRefuseAreRefused) {
   EXPECT_FALSE(redisbloom::plan_sub_filter(1, 1, redisbloom::kNewFilter));
   EXPECT_FALSE(redisbloom::plan_sub_filter(UINT64_MAX, 0.01, redisbloom::kNewFilter));
   EXPECT_FALSE(redisbloom::plan_sub_filter(100, 0.01, redisbloom::kEntriesAreBits));
+  // The next power of two above less than one bit is none.
+  EXPECT_FALSE(redisbloom::plan_sub_filter(4, 0.9, redisbloom::kNewFilter & ~redisbloom::kNoRound));
+  EXPECT_TRUE(redisbloom::plan_sub_filter(5, 0.9, redisbloom::kNewFilter & ~redisbloom::kNoRound));
 }
 
 // RedisBloom refuses bits that do not fill the bytes. Only what it wrote before 2.2 has them.

@@ -93,6 +93,9 @@ TEST(FrozenPlan, RefusesWhatCannotBe) {
   FrozenPlan lie = frozen_plan(1'000, 0.5);
   lie.array.fpr = 1e-9;
   test::expect_error(ErrorCode::invalid_argument, {"bits"}, [&] { validate(lie); });
+  lie = frozen_plan(1'000, 0.01);
+  lie.array.bits += 1;
+  test::expect_error(ErrorCode::invalid_argument, {"512"}, [&] { validate(lie); });
   for (const double fpr : {0.5, 0.01, 1e-9})
     for (const std::uint64_t keys :
          {std::uint64_t{1}, std::uint64_t{1'000}, std::uint64_t{1} << 34})
@@ -119,6 +122,16 @@ TEST(FrozenPlan, TakesTheMostNarrowFingerprintsThatKeepTheRate) {
         EXPECT_GT(wide * (1 + narrow_share(plan, plan.narrow_partitions + 1)), fpr);
       }
     }
+}
+
+TEST(FrozenPlan, HasNoCellsWithoutKeys) {
+  for (const double fpr : {0.5, 1.0 / 128, 1e-9}) {
+    const FrozenPlan none = empty_frozen_plan(fpr);
+    validate(none);
+    EXPECT_EQ(none.partitions, 1U);
+    EXPECT_EQ(none.fingerprint_bits, frozen_plan(1, fpr).fingerprint_bits);
+    EXPECT_EQ(none.bytes(), detail::partition_table_bytes(1));
+  }
 }
 
 TEST(FrozenPlan, StatesTheBytesThatItTakes) {

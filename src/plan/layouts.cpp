@@ -94,14 +94,13 @@ void detail::check_fpr(double fpr) {
 }
 
 void validate(const Plan& plan) {
-  detail::check_layout(plan.layout);
+  detail::check_hashes(plan.layout, plan.hashes);
   const std::uint64_t most = max_bits(plan.layout);
   if (plan.bits > most || plan.bits < kBlockBits || plan.bits % kBlockBits != 0)
     refuse(plan.bits > most ? ErrorCode::too_large : ErrorCode::invalid_argument, Field::bits,
            counted(plan.bits, "bit") +
                " are out of range; a filter has a multiple of 512, up to 2^" +
                std::to_string(std::countr_zero(most)));
-  detail::check_hashes(plan.layout, plan.hashes);
   detail::check_capacity(plan.capacity);
   if (!(plan.fpr > 0 && plan.fpr < 1))
     refuse(Field::fpr, fpr_of(plan.fpr) + " is not between 0 and 1");

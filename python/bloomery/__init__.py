@@ -16,8 +16,8 @@ Classes: `BloomFilter`, `CountingFilter` (keys can be removed), `ScalableFilter`
 `open` opens or creates a filter at a path or an address of a server. `plan` says what a filter costs. Every failure
 is an `Error`, whose ``code`` is for programs.
 
-Threads may share a filter: calls that change it take turns, look-ups run side by side, and long calls give the GIL
-away.
+Threads may share a filter: calls that change it take turns, look-ups run side by side (on a server all calls take
+turns), and long calls give the GIL away.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
  * Written for the limited API of Python 3.11, so that one binary serves all later versions. The classes that users see
  * are derived from Filter in __init__.py.
  *
- * Threads. A call that may take long releases the GIL, and then holds a lock of its filter: shared for look-ups,
- * exclusive for changes. `readers` and `writers` count such calls, under the GIL; while there are none, short calls
- * need no lock, because they keep the GIL.
+ * Threads. A call that may take long releases the GIL, and then holds a lock of its filter: shared for look-ups in
+ * memory and in files, exclusive for changes and for all calls to a server, whose connection has one conversation at a
+ * time. `readers` and `writers` count such calls, under the GIL; while there are none, short calls need no lock, because
+ * they keep the GIL.
  */
 #ifndef Py_LIMITED_API
 #define Py_LIMITED_API 0x030B0000
@@ -33,6 +34,7 @@ typedef struct {
   pthread_rwlock_t lock;
   Py_ssize_t readers, writers;
   char is_fast; /* a call with one key takes no longer than releasing the GIL */
+  char is_alone; /* a call that only reads takes turns too: the filter is on a server */
   char is_timed; /* it forgets by time, which calls pass to it each second */
   time_t told;
   unsigned forks; /* the value of `forks` when the lock was made */
@@ -71,6 +73,7 @@ typedef struct {
 
 /* Releases the GIL and takes the filter's lock. */
 static Held hold(Filter *self, int writes) {
+  writes |= self->is_alone;
   ++*(writes ? &self->writers : &self->readers);
   Held held = {self, PyEval_SaveThread(), writes};
   if (writes)
@@ -688,7 +691,7 @@ static PyObject *wrapped(PyObject *types, bloomery_filter *filter, int is_fast, 
   self->filter = filter;
   self->readers = self->writers = 0;
   self->is_fast = (char)is_fast;
-  self->is_timed = 0;
+  self->is_alone = self->is_timed = 0;
   self->told = 0;
   self->forks = forks;
   pthread_rwlock_init(&self->lock, NULL);
@@ -757,10 +760,12 @@ static PyObject *make(PyObject *Py_UNUSED(module), PyObject *args) {
     filter = bloomery_open(location, access, &options, &error);
   PyEval_RestoreThread(thread);
   /* A reader of a file looks keys up in its mapping. */
-  const int is_fast = strcmp(how, "new") == 0 || (strcmp(how, "open") == 0 && access == BLOOMERY_READ &&
-                                                  !strstr(location, "://"));
+  const int is_address = strstr(location, "://") != NULL;
+  const int is_fast = strcmp(how, "new") == 0 || (strcmp(how, "open") == 0 && access == BLOOMERY_READ && !is_address);
   Py_DECREF(path);
-  return wrapped(types, filter, is_fast, &error);
+  PyObject *made = wrapped(types, filter, is_fast, &error);
+  if (made) ((Filter *)made)->is_alone = (char)is_address;
+  return made;
 }
 
 static PyObject *decode(PyObject *Py_UNUSED(module), PyObject *args) {

@@ -6,6 +6,7 @@ import pickle
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -210,6 +211,29 @@ class Servers(unittest.TestCase):
                 call()
             self.assertEqual(caught.exception.code, "read_only")
         self.assertIn("is closed", repr(one))
+
+    def test_threads_take_turns_at_a_connection(self):
+        """Also their look-ups, which go side by side in memory and in files."""
+        with bloomery.open(self.address, "x", 10_000, 1e-6) as f:
+            f.insert_many(f"{thread}-{i}" for thread in range(4) for i in range(500))
+            failures = []
+
+            def look_up(thread):
+                try:
+                    for i in range(500):
+                        if f"{thread}-{i}" not in f or f"none {thread}-{i}" in f or not f.stats().fill:
+                            failures.append(f"{thread}-{i}")
+                    if f.contains_many(f"{thread}-{i}" for i in range(500)) != 500:
+                        failures.append(thread)
+                except Error as error:
+                    failures.append(error)
+
+            threads = [threading.Thread(target=look_up, args=(thread,)) for thread in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(failures, [])
 
     def test_a_string_does_not_count_inserts(self):
         with bloomery.open(self.address, "x", 10_000, 0.001) as f:

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 namespace bloomery::c {
@@ -21,7 +22,8 @@ struct bloomery_filter {
   bloomery_filter(bloomery::AnyFilter any, bool stays)
       : filter(std::move(any)),
         stays_(stays),
-        forks_(bloomery::c::forks.load(std::memory_order_relaxed)) {}
+        forks_(bloomery::c::forks.load(std::memory_order_relaxed)),
+        name_(filter.name()) {}
   bloomery_filter(const bloomery_filter&) = delete;
   bloomery_filter& operator=(const bloomery_filter&) = delete;
 
@@ -35,6 +37,7 @@ struct bloomery_filter {
   [[nodiscard]] bool can_insert_directly() const noexcept {
     return stays_ && filter.inserts_directly();
   }
+  [[nodiscard]] const char* name() const noexcept { return name_.c_str(); }
   // Returns the filter. Error{inherited}: the handle belongs to another process.
   [[nodiscard]] bloomery::AnyFilter& use() {
     if (is_inherited()) [[unlikely]]
@@ -50,6 +53,7 @@ struct bloomery_filter {
 
   bool stays_;
   std::uint64_t forks_;
+  std::string name_;  // the filter's own does not survive its close() on a server
 };
 
 namespace bloomery::c {

@@ -95,5 +95,5 @@ int bloomery_reload(bloomery_filter* filter, bloomery_error* error) {
 }
 
 const char* bloomery_name(const bloomery_filter* filter) {
-  return filter == nullptr ? "" : filter->filter.name().c_str();
+  return filter == nullptr ? "" : filter->name();
 }

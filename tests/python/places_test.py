@@ -1,5 +1,6 @@
 """Filters in files and on servers: the same bits as the tool's, many readers, errors with a code."""
 
+import ctypes
 import os
 import pathlib
 import pickle
@@ -234,6 +235,18 @@ class Servers(unittest.TestCase):
             for thread in threads:
                 thread.join()
             self.assertEqual(failures, [])
+
+    def test_the_name_lives_as_long_as_the_handle_of_c(self):
+        c = ctypes.CDLL(f"{os.environ['BLOOMERY_C']}/libbloomery.so.0")
+        for call in (c.bloomery_open, c.bloomery_name):
+            call.restype = ctypes.c_void_p
+        bloomery.open(self.address, "x", 10_000, 0.001).close()
+        f = ctypes.c_void_p(c.bloomery_open(self.address.encode(), 1, None, None))
+        name = c.bloomery_name(f)
+        self.assertEqual(ctypes.string_at(name).decode(), self.address)
+        self.assertEqual(c.bloomery_close(f, None), 0)
+        self.assertEqual(c.bloomery_name(f), name)
+        c.bloomery_free(f)
 
     def test_a_string_does_not_count_inserts(self):
         with bloomery.open(self.address, "x", 10_000, 0.001) as f:

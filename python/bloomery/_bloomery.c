@@ -604,7 +604,9 @@ static PyObject *filter_stats(PyObject *self, PyObject *args) {
   int exact = 0;
   if (!PyArg_ParseTuple(args, "|p:_stats", &exact)) return NULL;
   bloomery_stats stats = {.size = sizeof stats};
-  ALONE(self, 0, bloomery_get_stats(filter, exact != 0, &stats, &error));
+  const time_t now = time_to_tell((Filter *)self);
+  ALONE(self, now != 0,
+        tell((Filter *)self, now, &error) < 0 ? -1 : bloomery_get_stats(filter, exact != 0, &stats, &error));
   const int has_fill = (stats.unknown & BLOOMERY_NO_FILL) == 0;
   return Py_BuildValue("{s:I,s:K,s:N,s:K,s:N,s:I,s:N,s:N,s:N,s:N,s:N,s:N,s:I,s:I,s:K,s:K,s:I,s:I}", "kind", stats.kind,
                        "capacity", stats.capacity, "fpr", real(stats.fpr, stats.fpr != 0), "bytes", stats.bytes,

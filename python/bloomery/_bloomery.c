@@ -150,6 +150,16 @@ static int integer_key(PyObject *object, Key *key) {
   return -1;
 }
 
+/* A date or a duration of numpy is a buffer of the bytes of its count of units, and equal ones may have other units. */
+static int is_time_of_numpy(PyObject *object) {
+  if (PyObject_Size(object) >= 0) return 0;
+  PyErr_Clear();
+  PyObject *type = PyObject_GetAttrString(object, "dtype");
+  if (!type) PyErr_Clear();
+  Py_XDECREF(type);
+  return type != NULL;
+}
+
 /* Points into the object, which must outlive the key. */
 static int key_of(PyObject *object, Key *key) {
   key->bytes = NULL;
@@ -169,7 +179,7 @@ static int key_of(PyObject *object, Key *key) {
   int is_scalar = !PyBool_Check(object); /* a number of numpy is a buffer too, without a dimension */
   if (PyObject_CheckBuffer(object)) {
     if (PyObject_GetBuffer(object, &key->view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) return -1;
-    if (key->view.ndim == 1 && key->view.itemsize == 1) {
+    if (key->view.ndim == 1 && key->view.itemsize == 1 && !is_time_of_numpy(object)) {
       key->bytes = key->view.buf ? key->view.buf : "";
       key->size = (size_t)key->view.len;
       return 0;

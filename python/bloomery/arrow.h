@@ -195,7 +195,8 @@ static int apply_stream(Filter *self, Operation operation, PyObject *capsule, An
     done = stream->get_next(stream, &array) == 0;
     PyEval_RestoreThread(thread);
     if (!done || !array.release) break;
-    const int applied = apply_array(self, operation, &array, &schema, answers, total);
+    /* A stream may have no end and run no Python code, which would notice an interrupt. */
+    const int applied = apply_array(self, operation, &array, &schema, answers, total) && PyErr_CheckSignals() == 0;
     RELEASE(array);
     if (!applied) break;
   }

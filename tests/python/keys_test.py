@@ -5,6 +5,8 @@ import ctypes
 import enum
 import os
 import pathlib
+import pickle
+import signal
 import subprocess
 import tempfile
 import threading
@@ -26,6 +28,30 @@ int get_next(void *stream, long *array) {
 }
 """
 
+# Many arrays of the same integers, with a signal during the third.
+ENDLESS = """
+#include <signal.h>
+#include <stdint.h>
+struct array { int64_t length, nulls, offset, buffers, children; const void **at; void *c, *d; void (*release)(struct array *); };
+int left = 10000;
+static int64_t keys[512];
+static const void *buffers[2] = {0, keys};
+static void release(struct array *array) { array->release = 0; }
+int get_next(void *stream, struct array *array) {
+  if (left == 9998) raise(SIGALRM);
+  if (left-- != 0) *array = (struct array){512, 0, 0, 2, 0, buffers, 0, 0, release};
+  return 0;
+}
+"""
+
+
+def compiled(text):
+    with tempfile.TemporaryDirectory() as scratch:
+        source, library = pathlib.Path(scratch) / "it.c", f"{scratch}/it.so"
+        source.write_text(text)
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+        return ctypes.CDLL(library)
+
 
 def new():
     return BloomFilter(100_000, 1e-6)
@@ -35,7 +61,8 @@ class Keys(unittest.TestCase):
     def test_are_text_bytes_and_integers(self):
         f = new()
         for key in ("text", "\u00e9\u4e2d\U0001f600", "", "a\0b", b"bytes\xff", bytearray(b"array"), memoryview(b"view"), 0, -1,
-                    2**63 - 1, -2**63, 2**64 - 2, numpy.array([1, 2], "u1"), numpy.int32(70), numpy.uint64(2**64 - 3)):
+                    2**63 - 1, -2**63, 2**64 - 2, numpy.array([1, 2], "u1"), numpy.int32(70), numpy.uint64(2**64 - 3),
+                    pickle.PickleBuffer(b"pickled")):
             self.assertTrue(f.add(key), key)
             self.assertIn(key, f)
         self.assertIn(b"text", f)
@@ -50,7 +77,8 @@ class Keys(unittest.TestCase):
     def test_are_nothing_else(self):
         f = new()
         for key in (None, 1.5, True, (1, 2), ["a"], object(), 2**64, -2**63 - 1, numpy.float64(1), numpy.zeros(2),
-                    numpy.bool_(True), memoryview(b"abcdefgh").cast("Q")):
+                    numpy.bool_(True), memoryview(b"abcdefgh").cast("Q"), numpy.datetime64("2026-11-26"),
+                    numpy.timedelta64(1, "s")):
             with self.assertRaises(TypeError, msg=key):
                 f.add(key)
             with self.assertRaises(TypeError, msg=key):
@@ -220,27 +248,41 @@ class Arrow(unittest.TestCase):
 
     def test_gives_the_gil_away_to_a_stream(self):
         """Its producer waits, without Python, for a thread that needs Python."""
-        with tempfile.TemporaryDirectory() as scratch:
-            source, library = pathlib.Path(scratch) / "wait.c", f"{scratch}/wait.so"
-            source.write_text(WAITS)
-            subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
-            there, back = os.pipe(), os.pipe()
-            waits = ctypes.CDLL(library)
-            ctypes.c_int.in_dll(waits, "asks").value, ctypes.c_int.in_dll(waits, "hears").value = there[1], back[0]
-            answers = threading.Thread(target=lambda: os.write(back[1], os.read(there[0], 1)))
-            answers.start()
-            stream = arrow.Stream([arrow.strings(["a"], False, False, 0)])
-            capsule = stream.__arrow_c_stream__()
-            stream.kept.get_next = ctypes.cast(waits.get_next, type(stream.kept.get_next))
+        there, back = os.pipe(), os.pipe()
+        waits = compiled(WAITS)
+        ctypes.c_int.in_dll(waits, "asks").value, ctypes.c_int.in_dll(waits, "hears").value = there[1], back[0]
+        answers = threading.Thread(target=lambda: os.write(back[1], os.read(there[0], 1)))
+        answers.start()
+        self.assertEqual(new().insert_many(self.stream_of(waits)), 0)
+        answers.join()
+        for end in there + back:
+            os.close(end)
 
-            class Waits:
-                def __arrow_c_stream__(self, requested_schema=None):
-                    return capsule
+    def test_an_interrupt_ends_a_stream(self):
+        def interrupt(*_):
+            raise KeyboardInterrupt
 
-            self.assertEqual(new().insert_many(Waits()), 0)
-            answers.join()
-            for end in there + back:
-                os.close(end)
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, interrupt))
+        endless = compiled(ENDLESS)
+        keys = self.stream_of(endless)
+        with self.assertRaises(KeyboardInterrupt):
+            new().insert_many(keys)
+        self.assertEqual(ctypes.c_int.in_dll(endless, "left").value, 9_997)
+
+    @staticmethod
+    def stream_of(library):
+        """A stream of integers whose get_next is that of a library, without Python."""
+        stream = arrow.Stream([arrow.integers([1], offset=0)])
+        capsule = stream.__arrow_c_stream__()
+        stream.kept.get_next = ctypes.cast(library.get_next, type(stream.kept.get_next))
+
+        class Given:
+            kept = stream
+
+            def __arrow_c_stream__(self, requested_schema=None):
+                return capsule
+
+        return Given()
 
     def test_refuses_what_is_consumed_or_has_no_buffers(self):
         f = new()

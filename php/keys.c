@@ -15,7 +15,7 @@ static zend_always_inline void one_key(INTERNAL_FUNCTION_PARAMETERS, one_call ca
   zend_string *text;
   zend_long integer;
   ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_STR_OR_LONG(text, integer)
+    BLOOMERY_PARAM_KEY(text, integer)
   ZEND_PARSE_PARAMETERS_END();
   bloomery_object *self = bloomery_ready(ZEND_THIS);
   if (UNEXPECTED(!self)) RETURN_THROWS();
@@ -159,7 +159,8 @@ static int take_from_iterator(zend_object_iterator *iterator, void *given) {
   zval *key = iterator->funcs->get_current_data(iterator), name;
   if (!key || EG(exception)) return ZEND_HASH_APPLY_STOP;
   ZVAL_LONG(&name, (zend_long)iterator->index);
-  if (iterator->funcs->get_current_key) iterator->funcs->get_current_key(iterator, &name);
+  const bool is_named = ((Batch *)given)->answers_to && iterator->funcs->get_current_key;
+  if (is_named) iterator->funcs->get_current_key(iterator, &name);
   const bool may_be_name = Z_TYPE(name) == IS_STRING || Z_TYPE(name) == IS_LONG;
   if (!EG(exception) && !may_be_name) zend_type_error("the key of an answer is a string or an integer");
   if (!EG(exception)) take_key(given, key, &name);

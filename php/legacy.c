@@ -84,7 +84,7 @@ static zend_string *key_for(INTERNAL_FUNCTION_PARAMETERS, Legacy **self) {
   zend_string *text;
   zend_long integer;
   ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_STR_OR_LONG(text, integer)
+    BLOOMERY_PARAM_KEY(text, integer)
   ZEND_PARSE_PARAMETERS_END_EX(return NULL);
   *self = of(Z_OBJ_P(ZEND_THIS));
   if ((*self)->filter || (*self)->location) return text ? zend_string_copy(text) : zend_long_to_str(integer);

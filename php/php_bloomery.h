@@ -18,6 +18,22 @@ extern zend_class_entry *bloomery_exception, *bloomery_plain, *bloomery_counting
 void bloomery_throw(const bloomery_error *error);
 ZEND_COLD void bloomery_refuse(int code, const char *format, ...) ZEND_ATTRIBUTE_FORMAT(printf, 2, 3);
 
+/* ---- keys (keys.c, legacy.c) ------------------------------------------------------------------------------- */
+
+/* For a parameter string|int: PHP's own macro makes integers of the other types (of 1.5 the key "1", of false "0"); here
+ * they become what a cast to a string makes of them. text is NULL for an integer. */
+#define BLOOMERY_PARAM_KEY(text, integer)                               \
+  Z_PARAM_PROLOGUE(0, 0);                                               \
+  integer = 0;                                                          \
+  if (Z_TYPE_P(_arg) == IS_LONG) {                                      \
+    text = NULL;                                                        \
+    integer = Z_LVAL_P(_arg);                                           \
+  } else if (UNEXPECTED(!zend_parse_arg_str(_arg, &text, false, _i))) { \
+    _expected_type = Z_EXPECTED_STRING_OR_LONG;                         \
+    _error_code = ZPP_ERROR_WRONG_ARG;                                  \
+    break;                                                              \
+  }
+
 /* ---- filters (filter.c) ------------------------------------------------------------------------------------ */
 
 typedef struct bloomery_attached bloomery_attached;

@@ -14,9 +14,20 @@ foreach ([0, -1, PHP_INT_MIN] as $n) {
 var_dump($f->has(-1));
 var_dump($f->addMany(["x" => "new", 5 => "a", "y" => 7, 123456], $new), $new);
 var_dump($f->addMany([]), $f->hasMany([]));
+// Without strict_types a value of another type is the string that a cast makes of it.
+class Text { function __toString() { return "text of an object"; } }
+foreach ([1.5, -0.25, 5.0, 1e15, 1e20, NAN, true, false, new Text] as $value) {
+    $c = new CountingFilter(100, 1e-6);
+    if (!$c->add($value) || !$c->has((string)$value) || !$c->has($value) || $c->has(1.7) || count($c) !== 1 || !$c->remove((string)$value))
+        echo "not the text of ", json_encode((string)$value), "\n";
+}
 var_dump($f->hasMany(["i" => "new", "none", "j" => 123456]));
 $made = (function () { yield "one" => "q"; yield 3 => "r"; yield 3 => "r"; })();
 var_dump($f->addMany($made, $new), $new);
+// Where nobody asks for answers, their keys may be anything.
+$objects = new WeakMap;
+$objects[$f] = "of an object";
+var_dump($f->addMany($objects), $f->addMany((function () { yield 1.5 => "x1"; yield null => "x2"; })()), $f->has("x2"));
 $many = array_map(fn($i) => "key $i", range(1, 200000));
 $large = new Filter(200000, 1e-9);
 var_dump($large->addMany($many) === 200000, $large->addMany(new ArrayIterator($many)), array_sum($large->hasMany($many)));
@@ -82,6 +93,9 @@ array(2) {
   [3]=>
   bool(false)
 }
+int(1)
+int(2)
+bool(true)
 bool(true)
 int(0)
 int(200000)

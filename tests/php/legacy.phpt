@@ -32,6 +32,11 @@ foreach ([[10, 2], [100, 10], [4096, 700], [10007, 3000], [5000000, 500000]] as 
         $known += $theirs->existKey("key $i");
         if ($theirs->existKey("key $i") !== $ours->existKey("key $i")) echo "$m, $n: another answer for key $i\n";
     }
+    foreach ([1.5, 1e15, 1e20, true, false, 17] as $value) {
+        $theirs->addKey((string)$value); // what crc32 makes of it
+        $ours->addKey($value);
+        if (!$ours->existKey((string)$value)) echo "$m, $n: other bits of ", json_encode($value), "\n";
+    }
     if ($m < 20000 && $known === 0) echo "$m, $n: nothing was tried\n";
 }
 $f = new Bloomery\Legacy\BloomFilter(1000, 10);

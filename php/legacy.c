@@ -400,6 +400,8 @@ ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, __construct) {
   zval room;
   zval *bucket = zend_read_property(bloomery_legacy_redis, &self->std, ZEND_STRL("bucket"), true, &room);
   zval *names = zend_read_property(bloomery_legacy_redis, &self->std, ZEND_STRL("hashFunction"), true, &room);
+  ZVAL_DEREF(bucket);
+  ZVAL_DEREF(names);
   if (Z_TYPE_P(bucket) != IS_STRING || Z_STRLEN_P(bucket) == 0 || Z_TYPE_P(names) != IS_ARRAY ||
       zend_hash_num_elements(Z_ARRVAL_P(names)) == 0) {
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT,
@@ -418,11 +420,17 @@ ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, __construct) {
     drop_server(&server);
     RETURN_THROWS();
   }
-  self->location = config && Z_TYPE_P(config) == IS_STRING ? with_key(Z_STR_P(config), server.bucket) : address_of(&server);
+  zend_string *location =
+      config && Z_TYPE_P(config) == IS_STRING ? with_key(Z_STR_P(config), server.bucket) : address_of(&server);
+  drop_server(&server);
+  if (!bloomery_may_open(location)) { /* the object must not open it later, if a subclass catches the exception */
+    zend_string_release(location);
+    zend_string_release(hashes);
+    RETURN_THROWS();
+  }
+  self->location = location;
   self->hashes = hashes;
   self->count = zend_hash_num_elements(Z_ARRVAL_P(names));
-  drop_server(&server);
-  if (!bloomery_may_open(self->location)) RETURN_THROWS();
   /* The class of the blog posts connects here. */
   bloomery_error error;
   self->filter = opened_bucket(self, false, &error);

@@ -21,6 +21,10 @@ chmod("closed", 0);
 class Unmade extends Filter { function __construct() {} }
 abstract class Half extends Filter {}
 class NoBucket extends BloomFilterRedis {}
+class Bound extends BloomFilterRedis {
+    function __construct(string &$name, array &$hashes, string $at) { $this->bucket = &$name; $this->hashFunction = &$hashes; parent::__construct($at); }
+}
+[$name, $hashes] = ['b', ['BKDRHash']];
 class NoHash extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = ['md5']; }
 class Numbers extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = [1]; }
 $again = serialize($f);
@@ -86,6 +90,7 @@ $calls = [
     'huge array of bits' => fn() => new BloomFilter(PHP_INT_MAX, 10),
     'too many draws' => fn() => new BloomFilter(1 << 40, 1),
     'no bucket' => fn() => new NoBucket,
+    'references, and a server that is not there' => function () use (&$name, &$hashes) { new Bound($name, $hashes, "redis://127.0.0.1:1"); },
     'unknown hash' => fn() => new NoHash,
     'no names' => fn() => new Numbers,
     'no configuration' => fn() => new NoHash(5),
@@ -169,6 +174,7 @@ no bits: INVALID_ARGUMENT
 huge array of bits: TOO_LARGE
 too many draws: INVALID_ARGUMENT
 no bucket: INVALID_ARGUMENT
+references, and a server that is not there: UNAVAILABLE
 unknown hash: INVALID_ARGUMENT
 no names: INVALID_ARGUMENT
 no configuration: TypeError

@@ -29,6 +29,8 @@ foreach ([
 ] as $i => $call)
     try { $call(); echo "$i is open\n"; }
     catch (Exception $e) { echo $i, $e->getCode() === Exception::DENIED && str_contains($e->getMessage(), "open_basedir") ? " denied\n" : " tried\n"; }
+class Caught extends Bucket { function __construct($config) { try { parent::__construct($config); } catch (Exception) {} } }
+try { (new Caught($at + ['ssl' => ['cafile' => '/etc/passwd']]))->exists("a"); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 chdir($inside);
 try { Filter::open("../f.bloom"); } catch (Exception $e) { echo $e->getCode() === Exception::DENIED ? "denied" : $e->getMessage(), "\n"; }
 --EXPECT--
@@ -42,4 +44,5 @@ bool(false)
 5 tried
 6 tried
 7 tried
+the filter has not been made; call parent::__construct()
 denied

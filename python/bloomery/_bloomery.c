@@ -827,15 +827,15 @@ static PyObject *predict(PyObject *Py_UNUSED(module), PyObject *args) {
 
 static PyMethodDef filter_methods[] = {
     {"add", filter_add, METH_O,
-     "add(key, /)\n--\n\nAdd a key: str (as UTF-8), bytes or an int of 64 bits. True: it was certainly not there. TypeError: "
+     "add($self, key, /)\n--\n\nAdd a key: str (as UTF-8), bytes or an int of 64 bits. True: it was certainly not there. TypeError: "
      "it is not a key. Error: the filter is read_only, or its place refused."},
     {"insert_many", (PyCFunction)(void (*)(void))filter_insert_many, METH_VARARGS | METH_KEYWORDS,
-     "insert_many(keys, out=None)\n--\n\nAdd keys, and return how many were certainly new. keys is an iterable, a "
+     "insert_many($self, keys, out=None)\n--\n\nAdd keys, and return how many were certainly new. keys is an iterable, a "
      "buffer of 64-bit integers or of bytes of one width (numpy), or strings of Arrow. out gets an answer for each: a "
      "writable buffer of one byte for each key. TypeError, ValueError: an item is not a key, or out is too short; the parts "
      "of an iterable before it have been added."},
     {"contains_many", (PyCFunction)(void (*)(void))filter_contains_many, METH_VARARGS | METH_KEYWORDS,
-     "contains_many(keys, out=None)\n--\n\nLook keys up, as in insert_many, and return how many may be there."},
+     "contains_many($self, keys, out=None)\n--\n\nLook keys up, as in insert_many, and return how many may be there."},
     {"_remove", filter_remove, METH_O, NULL},
     {"_remove_many", (PyCFunction)(void (*)(void))filter_remove_many, METH_VARARGS | METH_KEYWORDS, NULL},
     {"_merge", filter_merge, METH_O, NULL},
@@ -846,12 +846,12 @@ static PyMethodDef filter_methods[] = {
     {"_by_clock", filter_by_clock, METH_NOARGS, NULL},
     {"_advance", filter_advance, METH_O, NULL},
     {"_copy", filter_copy, METH_NOARGS, NULL},
-    {"clear", filter_clear, METH_NOARGS, "clear()\n--\n\nForget every key of a filter in memory."},
-    {"sync", filter_sync, METH_NOARGS, "sync()\n--\n\nMake every change so far survive a power loss."},
+    {"clear", filter_clear, METH_NOARGS, "clear($self)\n--\n\nForget every key of a filter in memory."},
+    {"sync", filter_sync, METH_NOARGS, "sync($self)\n--\n\nMake every change so far survive a power loss."},
     {"close", filter_close, METH_NOARGS,
-     "close()\n--\n\nMake every change durable and release the file or server. Look-ups in files still work."},
+     "close($self)\n--\n\nMake every change durable and release the file or server. Look-ups in files still work."},
     {"reload", filter_reload, METH_NOARGS,
-     "reload()\n--\n\nFor a reader: open the file that is at the path now. True: the filter may have changed."},
+     "reload($self)\n--\n\nFor a reader: open the file that is at the path now. True: the filter may have changed."},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef filter_getset[] = {

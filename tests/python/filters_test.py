@@ -2,6 +2,7 @@
 
 import copy
 import doctest
+import inspect
 import math
 import os
 import pickle
@@ -44,6 +45,13 @@ class EveryKind(unittest.TestCase):
             self.assertEqual(f.contains_many(range(500)), 0)
             with self.assertRaises(TypeError):
                 hash(f)
+
+    def test_says_what_its_calls_take(self):
+        f = BloomFilter(10, 0.1)
+        for name, of_it, of_class in (("add", "(key, /)", "(self, key, /)"), ("close", "()", "(self, /)"),
+                                      ("insert_many", "(keys, out=None)", "(self, /, keys, out=None)")):
+            self.assertEqual(str(inspect.signature(getattr(f, name))), of_it)
+            self.assertEqual(str(inspect.signature(getattr(BloomFilter, name))), of_class)
 
     def test_knows_itself(self):
         for f, kind in zip(of_every_kind(), ["plain", "counting", "scalable", "window"]):

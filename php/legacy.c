@@ -219,6 +219,24 @@ static void append_tls(smart_str *to, HashTable *ssl) {
   }
 }
 
+/* An IPv6 address, which has two colons, is in brackets; the host may have these already. */
+static void append_host(smart_str *to, zval *host) {
+  zend_string *text = zval_get_string(host);
+  const bool has_brackets = ZSTR_VAL(text)[0] == '[';
+  const char *const begin = ZSTR_VAL(text) + has_brackets, *const end = ZSTR_VAL(text) + ZSTR_LEN(text);
+  const size_t size = strspn(begin, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ:.%-_");
+  const char *const colon = memchr(begin, ':', size);
+  if (colon && memchr(colon + 1, ':', (size_t)(begin + size - colon - 1)) &&
+      begin + size + has_brackets == end && (!has_brackets || end[-1] == ']')) {
+    smart_str_appendc(to, '[');
+    smart_str_appendl(to, begin, size);
+    smart_str_appendc(to, ']');
+  } else {
+    append_encoded(to, text);
+  }
+  zend_string_release(text);
+}
+
 static zend_string *address_of(Server *server) {
   smart_str address = {0};
   const bool tls = take_tls(server);
@@ -237,7 +255,7 @@ static zend_string *address_of(Server *server) {
     zend_string_release(path);
   } else {
     if (is_given(&server->host))
-      append_field(&address, &server->host);
+      append_host(&address, &server->host);
     else
       smart_str_appends(&address, "127.0.0.1");
     if (is_given(&server->port)) {

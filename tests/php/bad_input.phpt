@@ -22,7 +22,7 @@ class Unmade extends Filter { function __construct() {} }
 abstract class Half extends Filter {}
 class NoBucket extends BloomFilterRedis {}
 class Bound extends BloomFilterRedis {
-    function __construct(string &$name, array &$hashes, string $at) { $this->bucket = &$name; $this->hashFunction = &$hashes; parent::__construct($at); }
+    function __construct(string &$name, array &$hashes, string|array $at) { $this->bucket = &$name; $this->hashFunction = &$hashes; parent::__construct($at); }
 }
 [$name, $hashes] = ['b', ['BKDRHash']];
 class NoHash extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = ['md5']; }
@@ -91,6 +91,12 @@ $calls = [
     'too many draws' => fn() => new BloomFilter(1 << 40, 1),
     'no bucket' => fn() => new NoBucket,
     'references, and a server that is not there' => function () use (&$name, &$hashes) { new Bound($name, $hashes, "redis://127.0.0.1:1"); },
+    'IPv6' => function () use (&$name, &$hashes) { new Bound($name, $hashes, ['host' => '::1', 'port' => 1]); },
+    'IPv6 in brackets' => function () use (&$name, &$hashes) { new Bound($name, $hashes, ['host' => '[fe80::1%lo]', 'port' => 1]); },
+    'half a bracket' => function () use (&$name, &$hashes) { new Bound($name, $hashes, ['host' => '[::1', 'port' => 1]); },
+    'NUL in a host' => function () use (&$name, &$hashes) { new Bound($name, $hashes, ['host' => "::1\0", 'port' => 1]); },
+    'a host and a port' => function () use (&$name, &$hashes) { new Bound($name, $hashes, ['host' => 'localhost:1', 'port' => 1]); },
+    'more than a host' => function () use (&$name, &$hashes) { new Bound($name, $hashes, ['host' => '::1]/1?key=other&', 'port' => 1]); },
     'unknown hash' => fn() => new NoHash,
     'no names' => fn() => new Numbers,
     'no configuration' => fn() => new NoHash(5),
@@ -175,6 +181,12 @@ huge array of bits: TOO_LARGE
 too many draws: INVALID_ARGUMENT
 no bucket: INVALID_ARGUMENT
 references, and a server that is not there: UNAVAILABLE
+IPv6: UNAVAILABLE
+IPv6 in brackets: UNAVAILABLE
+half a bracket: INVALID_ARGUMENT
+NUL in a host: INVALID_ARGUMENT
+a host and a port: INVALID_ARGUMENT
+more than a host: INVALID_ARGUMENT
 unknown hash: INVALID_ARGUMENT
 no names: INVALID_ARGUMENT
 no configuration: TypeError

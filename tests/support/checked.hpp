@@ -10,9 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bloomery::test {
@@ -30,12 +32,9 @@ inline void require(bool holds, const char* what) {
   if (!holds) throw std::logic_error(what);
 }
 
-constexpr const char* kInsertDiffers = "insert answered otherwise than the naive filter";
-constexpr const char* kLookUpDiffers = "a look-up differs from the naive filter";
-
 inline std::string text_of(std::uint16_t key) { return "key " + std::to_string(key); }
 
-// The keys of an operation, as numbers, as text, and as the hashes of both.
+// The keys of an operation, as numbers and as text.
 template <class Operation>
 std::vector<std::uint64_t> values(const Operation& operation) {
   return {operation.keys.begin(), operation.keys.end()};
@@ -46,14 +45,26 @@ std::vector<std::string> strings(const Operation& operation) {
   for (const std::uint16_t key : operation.keys) out.push_back(text_of(key));
   return out;
 }
-template <class Operation>
-std::vector<Hash128> hashes_of_values(const Hasher& hasher, const Operation& operation) {
-  return detail::hash_keys(hasher, values(operation));
-}
-template <class Operation>
-std::vector<Hash128> hashes_of_strings(const Hasher& hasher, const Operation& operation) {
-  return detail::hash_keys(hasher, strings(operation));
-}
+
+using ExactKey = std::pair<std::uint64_t, std::uint64_t>;
+
+// A naive filter beside the exact set of its keys: what a filter that only takes keys is compared with.
+template <class Naive>
+struct SetModel {
+  Naive naive;
+  std::set<ExactKey> keys = {};
+
+  bool insert(Hash128 hash) {
+    const bool fresh = naive.insert(hash), known = !keys.emplace(hash.high, hash.low).second;
+    require(!(fresh && known), "a key that was there is called certainly new");
+    return fresh;
+  }
+  [[nodiscard]] bool find(Hash128 hash) const {
+    const bool found = naive.may_contain(hash);
+    require(found || !keys.contains({hash.high, hash.low}), "a false negative");
+    return found;
+  }
+};
 
 // The real filter's call(answers), with room for an answer a key or, if they are not wanted, for none; and what is
 // expected of each key, by the naive filter: expect(hash).
@@ -69,6 +80,57 @@ void bulk(bool wanted, const std::vector<Hash128>& keys, Call call, Expect expec
     require(!wanted || answers[i] == answer, "a bulk call answered otherwise");
   }
   require(yes == expected, "a bulk call counted otherwise");
+}
+
+// Each of these calls the filter with a key or with many, and the model with their hashes.
+template <class Filter, class Key, class Model>
+void check_insert(Filter&& filter, const Key& key, Model& model) {
+  require(filter.insert(key) == model.insert(filter.hash(key)),
+          "insert answered otherwise than the naive filter");
+}
+template <class Filter, class Key, class Model>
+void check_find(const Filter& filter, const Key& key, Model& model) {
+  require(filter.may_contain(key) == model.find(filter.hash(key)),
+          "a look-up differs from the naive filter");
+}
+template <class Filter, class Keys, class Model>
+void check_insert_many(Filter&& filter, const Keys& keys, bool wanted, Model& model) {
+  bulk(
+      wanted, detail::hash_keys(filter.hasher(), keys),
+      [&](auto answers) { return filter.insert_many(keys, answers); },
+      [&](Hash128 hash) { return model.insert(hash); });
+}
+template <class Filter, class Keys, class Model>
+void check_insert_hashes(Filter&& filter, const Keys& keys, bool wanted, Model& model) {
+  const std::vector<Hash128> hashes = detail::hash_keys(filter.hasher(), keys);
+  bulk(
+      wanted, hashes, [&](auto answers) { return filter.insert_hashes(hashes, answers); },
+      [&](Hash128 hash) { return model.insert(hash); });
+}
+template <class Filter, class Keys, class Model>
+void check_find_many(const Filter& filter, const Keys& keys, bool wanted, Model& model) {
+  bulk(
+      wanted, detail::hash_keys(filter.hasher(), keys),
+      [&](auto answers) { return filter.may_contain_many(keys, answers); },
+      [&](Hash128 hash) { return model.find(hash); });
+}
+template <class Filter, class Keys, class Model>
+void check_find_hashes(const Filter& filter, const Keys& keys, bool wanted, Model& model) {
+  const std::vector<Hash128> hashes = detail::hash_keys(filter.hasher(), keys);
+  bulk(
+      wanted, hashes, [&](auto answers) { return filter.may_contain_hashes(hashes, answers); },
+      [&](Hash128 hash) { return model.find(hash); });
+}
+
+// For filters of every kind.
+template <class Filter>
+void move_and_return(Filter& filter) {
+  Filter moved(std::move(filter));
+  filter = std::move(moved);
+}
+template <class Filter, class Kernels>
+void use_one_of(const Kernels& kernels, std::size_t which, Filter& filter) {
+  filter.use_kernel(*kernels[which % kernels.size()]);
 }
 
 }  // namespace bloomery::test

@@ -8,10 +8,8 @@
 #include <bloomery/filter.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,122 +45,82 @@ class CheckedFilter {
   };
   using Operation = CheckedOperation<Kind>;
 
-  CheckedFilter(const Plan& plan, const Hasher& hasher) : plan_(plan), hasher_(hasher) {
-    for (int i = 0; i < 2; ++i)
-      both_.push_back(Checked{Filter(plan, hasher), NaiveFilter(plan), {}});
+  CheckedFilter(const Plan& plan, const Hasher& hasher) : plan_(plan) {
+    for (int i = 0; i < 2; ++i) both_.push_back(Checked{Filter(plan, hasher), {NaiveFilter(plan)}});
   }
 
   void apply(const Operation& operation) {
     Checked &checked = both_[0], &other = both_[1];
-    const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
-    const auto insert = [&](Hash128 hash) { return checked.insert(hash); };
-    const auto find = [&](Hash128 hash) { return checked.find(hash); };
+    Filter& filter = checked.filter;
+    SetModel<NaiveFilter>& model = checked.model;
+    const std::uint64_t first = operation.keys.empty() ? 0 : operation.keys[0];
+    const std::string text = text_of(static_cast<std::uint16_t>(first));
+    const bool answers = operation.answers;
     switch (operation.kind) {
       case insert_integer:
-        require(checked.filter.insert(std::uint64_t{first}) == checked.insert(integer(first)),
-                kInsertDiffers);
+        check_insert(filter, first, model);
         break;
       case insert_text:
-        require(checked.filter.insert(text_of(first)) == checked.insert(text(first)),
-                kInsertDiffers);
+        check_insert(filter, text, model);
         break;
       case insert_integers:
-        bulk(
-            operation.answers, integers(operation),
-            [&](auto answers) { return checked.filter.insert_many(values(operation), answers); },
-            insert);
+        check_insert_many(filter, values(operation), answers, model);
         break;
       case insert_texts:
-        bulk(
-            operation.answers, texts(operation),
-            [&](auto answers) { return checked.filter.insert_many(strings(operation), answers); },
-            insert);
+        check_insert_many(filter, strings(operation), answers, model);
         break;
       case insert_hashes:
-        bulk(
-            operation.answers, texts(operation),
-            [&](auto answers) { return checked.filter.insert_hashes(texts(operation), answers); },
-            insert);
+        check_insert_hashes(filter, strings(operation), answers, model);
         break;
       case insert_concurrently:
-        require(ConcurrentFilter(checked.filter).insert(std::uint64_t{first}) ==
-                    checked.insert(integer(first)),
-                kInsertDiffers);
+        check_insert(ConcurrentFilter(filter), first, model);
         break;
       case insert_hashes_concurrently:
-        bulk(
-            operation.answers, integers(operation),
-            [&](auto answers) {
-              return ConcurrentFilter(checked.filter).insert_hashes(integers(operation), answers);
-            },
-            insert);
+        check_insert_hashes(ConcurrentFilter(filter), values(operation), answers, model);
         break;
       case find_integer:
-        require(checked.filter.may_contain(std::uint64_t{first}) == checked.find(integer(first)),
-                kLookUpDiffers);
+        check_find(filter, first, model);
         break;
       case find_text:
-        require(checked.filter.may_contain(text_of(first)) == checked.find(text(first)),
-                kLookUpDiffers);
+        check_find(filter, text, model);
         break;
       case find_integers:
-        bulk(
-            operation.answers, integers(operation),
-            [&](auto answers) {
-              return checked.filter.may_contain_many(values(operation), answers);
-            },
-            find);
+        check_find_many(filter, values(operation), answers, model);
         break;
       case find_hashes:
-        bulk(
-            operation.answers, texts(operation),
-            [&](auto answers) {
-              return checked.filter.may_contain_hashes(texts(operation), answers);
-            },
-            find);
+        check_find_hashes(filter, strings(operation), answers, model);
         break;
       case find_hashes_concurrently:
-        bulk(
-            operation.answers, integers(operation),
-            [&](auto answers) {
-              return ConcurrentFilter(checked.filter)
-                  .may_contain_hashes(integers(operation), answers);
-            },
-            find);
+        check_find_hashes(ConcurrentFilter(filter), values(operation), answers, model);
         break;
       case merge:
-        checked.filter.merge(other.filter);
-        combine(checked, other, [](bool a, bool b) { return a || b; });
-        checked.keys.insert(other.keys.begin(), other.keys.end());
+        filter.merge(other.filter);
+        combine(model.naive, other.model.naive, [](bool a, bool b) { return a || b; });
+        model.keys.insert(other.model.keys.begin(), other.model.keys.end());
         break;
       case intersect:
-        checked.filter.intersect(other.filter);
-        combine(checked, other, [](bool a, bool b) { return a && b; });
-        std::erase_if(checked.keys, [&](const Key& key) { return !other.keys.contains(key); });
+        filter.intersect(other.filter);
+        combine(model.naive, other.model.naive, [](bool a, bool b) { return a && b; });
+        std::erase_if(model.keys,
+                      [&](const ExactKey& key) { return !other.model.keys.contains(key); });
         break;
       case clear:
-        checked.filter.clear();
-        checked.naive = NaiveFilter(plan_);
-        checked.keys.clear();
+        filter.clear();
+        model = {NaiveFilter(plan_)};
         break;
       case copy:
-        checked.filter = other.filter.copy();
-        checked.naive = other.naive;
-        checked.keys = other.keys;
+        filter = other.filter.copy();
+        model = other.model;
         break;
-      case move: {
-        Filter moved(std::move(checked.filter));
-        checked.filter = std::move(moved);
+      case move:
+        move_and_return(filter);
         break;
-      }
       case swap:
         std::swap(both_[0], both_[1]);
         break;
-      case use_kernel: {
-        const auto kernels = detail::kernels_of(plan_.layout);
-        checked.filter.use_kernel(*kernels[first % kernels.size()]);
+      case use_kernel:
+        use_one_of(detail::kernels_of(plan_.layout), first, filter);
         break;
-      }
       case kinds:
         break;
     }
@@ -170,65 +128,37 @@ class CheckedFilter {
 
   // The bits are the naive filter's, every key is found, and the measures are those of the bits.
   void check() const {
-    for (const Checked& checked : both_) {
-      const std::vector<std::byte> bytes = checked.naive.bytes();
-      require(std::equal(bytes.begin(), bytes.end(), checked.filter.bytes().begin(),
-                         checked.filter.bytes().end()),
-              "the bits differ");
-      for (const Key& key : checked.keys)
-        require(checked.filter.may_contain_hash({key.first, key.second}), "a false negative");
-      const auto ones = static_cast<double>(
-          std::count(checked.naive.bits().begin(), checked.naive.bits().end(), true));
+    for (const auto& [filter, model] : both_) {
+      const std::vector<std::byte> bytes = model.naive.bytes();
+      require(std::ranges::equal(bytes, filter.bytes()), "the bits differ");
+      for (const auto& [high, low] : model.keys)
+        require(filter.may_contain_hash({high, low}), "a false negative");
+      const auto ones = static_cast<double>(std::ranges::count(model.naive.bits(), true));
       const double fill = ones / static_cast<double>(plan_.bits);
-      require(std::abs(checked.filter.fill() - fill) < 1e-12, "the fill is another");
-      const double fpr = checked.filter.current_fpr(), items = checked.filter.estimated_items();
+      require(std::abs(filter.fill() - fill) < 1e-12, "the fill is another");
+      const double fpr = filter.current_fpr(), items = filter.estimated_items();
       require(fpr >= 0 && fpr <= 1, "the false-positive rate is no share");
       require((fpr == 0) || ones > 0, "an empty filter has a false-positive rate");
       require(items >= 0 && (items > 0) == (ones > 0), "the items do not fit the bits");
       require(std::isinf(items) == (fill == 1), "the items are infinite for no reason");
       if (items <= static_cast<double>(plan_.capacity))
-        require(!checked.filter.over_capacity(), "over capacity below its capacity");
+        require(!filter.over_capacity(), "over capacity below its capacity");
     }
   }
 
  private:
-  using Key = std::pair<std::uint64_t, std::uint64_t>;
   struct Checked {
     Filter filter;
-    NaiveFilter naive;
-    std::set<Key> keys;
-
-    bool insert(Hash128 hash) {
-      const bool fresh = naive.insert(hash), known = !keys.emplace(hash.high, hash.low).second;
-      require(!(fresh && known), "a key that was there is called certainly new");
-      return fresh;
-    }
-    [[nodiscard]] bool find(Hash128 hash) const {
-      const bool found = naive.may_contain(hash);
-      require(found || !keys.contains({hash.high, hash.low}), "a false negative");
-      return found;
-    }
+    SetModel<NaiveFilter> model;
   };
 
-  [[nodiscard]] Hash128 integer(std::uint16_t key) const { return hasher_(std::uint64_t{key}); }
-  [[nodiscard]] Hash128 text(std::uint16_t key) const {
-    return hasher_(std::string_view(text_of(key)));
-  }
-  [[nodiscard]] std::vector<Hash128> integers(const Operation& operation) const {
-    return hashes_of_values(hasher_, operation);
-  }
-  [[nodiscard]] std::vector<Hash128> texts(const Operation& operation) const {
-    return hashes_of_strings(hasher_, operation);
-  }
-
   template <class Combine>
-  static void combine(Checked& checked, const Checked& other, Combine both) {
-    for (std::size_t i = 0; i < checked.naive.bits().size(); ++i)
-      checked.naive.bits()[i] = both(checked.naive.bits()[i], other.naive.bits()[i]);
+  static void combine(NaiveFilter& naive, const NaiveFilter& other, Combine both) {
+    for (std::size_t i = 0; i < naive.bits().size(); ++i)
+      naive.bits()[i] = both(naive.bits()[i], other.bits()[i]);
   }
 
   Plan plan_;
-  Hasher hasher_;
   std::vector<Checked> both_;
 };
 

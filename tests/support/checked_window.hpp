@@ -42,46 +42,33 @@ class CheckedWindow {
   using Operation = CheckedOperation<Kind>;
 
   CheckedWindow(const WindowPlan& plan, const Hasher& hasher)
-      : filter_(plan, hasher), naive_(plan), queue_(plan) {}
+      : filter_(plan, hasher), model_{NaiveWindow(plan), WindowQueue(plan)} {}
 
   void apply(const Operation& operation) {
-    const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
+    const std::uint64_t first = operation.keys.empty() ? 0 : operation.keys[0];
     const std::uint64_t now = filter_.now();
-    const auto inserted = [&](Hash128 hash) { return insert(hash); };
-    const auto found = [&](Hash128 hash) { return find(hash); };
+    const bool answers = operation.answers;
     switch (operation.kind) {
       case insert_integer:
-        require(filter_.insert(first) == insert(integer(first)), kInsertDiffers);
+        check_insert(filter_, first, model_);
         break;
       case insert_text:
-        require(
-            filter_.insert(std::to_string(first)) == insert(filter_.hash(std::to_string(first))),
-            kInsertDiffers);
+        check_insert(filter_, std::to_string(first), model_);
         break;
       case insert_integers:
-        bulk(
-            operation.answers, hashes(operation),
-            [&](auto answers) { return filter_.insert_many(operation.keys, answers); }, inserted);
+        check_insert_many(filter_, operation.keys, answers, model_);
         break;
       case insert_hashes:
-        bulk(
-            operation.answers, hashes(operation),
-            [&](auto answers) { return filter_.insert_hashes(hashes(operation), answers); },
-            inserted);
+        check_insert_hashes(filter_, operation.keys, answers, model_);
         break;
       case find_integer:
-        require(filter_.may_contain(first) == find(integer(first)), kLookUpDiffers);
+        check_find(filter_, first, model_);
         break;
       case find_integers:
-        bulk(
-            operation.answers, hashes(operation),
-            [&](auto answers) { return filter_.may_contain_many(operation.keys, answers); }, found);
+        check_find_many(filter_, operation.keys, answers, model_);
         break;
       case find_hashes:
-        bulk(
-            operation.answers, hashes(operation),
-            [&](auto answers) { return filter_.may_contain_hashes(hashes(operation), answers); },
-            found);
+        check_find_hashes(filter_, operation.keys, answers, model_);
         break;
       case advance_seconds:
         advance(now + first % 8);
@@ -90,24 +77,22 @@ class CheckedWindow {
         advance(now + first % 80 * filter_.plan().slice_length());
         break;
       case advance_far:
-        advance(now + (std::uint64_t{first} << (first % 49)));
+        advance(now + (first << (first % 49)));
         break;
       case step_back:
         advance(now - std::min<std::uint64_t>(now, first));
         break;
       case clear:
         filter_.clear();
-        naive_.clear();
-        queue_.clear();
+        model_.naive.clear();
+        model_.queue.clear();
         break;
       case copy:
         filter_ = filter_.copy();
         break;
-      case move: {
-        WindowFilter moved(std::move(filter_));
-        filter_ = std::move(moved);
+      case move:
+        move_and_return(filter_);
         break;
-      }
       case restore: {
         detail::BitMemory memory(filter_.plan().bytes());
         const auto bits = memory.bytes();
@@ -116,22 +101,21 @@ class CheckedWindow {
                                         std::move(memory));
         break;
       }
-      case use_kernel: {
-        const auto kernels = detail::kernels_of<detail::WindowKernel>(filter_.plan().slice.layout);
-        filter_.use_kernel(*kernels[first % kernels.size()]);
+      case use_kernel:
+        use_one_of(detail::kernels_of<detail::WindowKernel>(filter_.plan().slice.layout), first,
+                   filter_);
         break;
-      }
       case kinds:
         break;
     }
-    require(filter_.inserted() == inserted_, "the insertions are counted otherwise");
+    require(filter_.inserted() == model_.inserted, "the insertions are counted otherwise");
   }
 
   // The bits are the naive filters', what is in the window is found, and the measures are possible.
   void check() const {
-    require(same_bits(filter_, naive_), "the bits differ");
-    for (const auto& [high, low] : keys_)
-      if (queue_.must_contain({high, low}))
+    require(same_bits(filter_, model_.naive), "the bits differ");
+    for (const auto& [high, low] : model_.keys)
+      if (model_.queue.must_contain({high, low}))
         require(filter_.may_contain_hash({high, low}), "a key of the window is not found");
     const double fill = filter_.fill(), fpr = filter_.current_fpr();
     const double items = filter_.estimated_items();
@@ -143,37 +127,36 @@ class CheckedWindow {
   }
 
  private:
-  [[nodiscard]] Hash128 integer(std::uint16_t key) const { return filter_.hash(key); }
-  [[nodiscard]] std::vector<Hash128> hashes(const Operation& operation) const {
-    std::vector<Hash128> out;
-    for (const std::uint16_t key : operation.keys) out.push_back(integer(key));
-    return out;
-  }
+  // The naive filters, the list of insertions, and their keys.
+  struct WindowModel {
+    NaiveWindow naive;
+    WindowQueue queue;
+    std::set<ExactKey> keys = {};
+    std::uint64_t inserted = 0;
+
+    bool insert(Hash128 hash) {
+      const bool fresh = naive.insert(hash);
+      require(!(fresh && queue.must_contain(hash)), "a key of the window is called certainly new");
+      queue.insert(hash);
+      keys.emplace(hash.high, hash.low);
+      ++inserted;
+      return fresh;
+    }
+    [[nodiscard]] bool find(Hash128 hash) const {
+      const bool found = naive.may_contain(hash);
+      require(found || !queue.must_contain(hash), "a key of the window is not found");
+      return found;
+    }
+  };
 
   void advance(std::uint64_t now) {
     filter_.advance(now);
-    naive_.advance(now);
-    queue_.advance(now);
-  }
-  bool insert(Hash128 hash) {
-    const bool fresh = naive_.insert(hash);
-    require(!(fresh && queue_.must_contain(hash)), "a key of the window is called certainly new");
-    queue_.insert(hash);
-    keys_.emplace(hash.high, hash.low);
-    ++inserted_;
-    return fresh;
-  }
-  [[nodiscard]] bool find(Hash128 hash) const {
-    const bool found = naive_.may_contain(hash);
-    require(found || !queue_.must_contain(hash), "a key of the window is not found");
-    return found;
+    model_.naive.advance(now);
+    model_.queue.advance(now);
   }
 
   WindowFilter filter_;
-  NaiveWindow naive_;
-  WindowQueue queue_;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> keys_;
-  std::uint64_t inserted_ = 0;
+  WindowModel model_;
 };
 
 }  // namespace bloomery::test

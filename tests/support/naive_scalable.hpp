@@ -13,7 +13,7 @@ namespace bloomery::test {
 
 class NaiveScalable {
  public:
-  explicit NaiveScalable(const ScalablePlan& plan) : plan_(plan) { clear(); }
+  explicit NaiveScalable(const ScalablePlan& plan) : plan_(plan) { add_sub_filter(); }
 
   bool insert(Hash128 hash) {
     if (may_contain(hash)) return false;
@@ -25,12 +25,6 @@ class NaiveScalable {
   [[nodiscard]] bool may_contain(Hash128 hash) const {
     return std::any_of(sub_filters_.begin(), sub_filters_.end(),
                        [&](const NaiveFilter& sub_filter) { return sub_filter.may_contain(hash); });
-  }
-  void clear() {
-    plans_.clear();
-    sub_filters_.clear();
-    inserted_.clear();
-    add_sub_filter();
   }
   [[nodiscard]] const std::vector<NaiveFilter>& sub_filters() const noexcept {
     return sub_filters_;

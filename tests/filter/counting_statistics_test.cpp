@@ -7,37 +7,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <ostream>
-#include <string>
+#include <functional>
 #include <vector>
 
 #include "support/fpr_checks.hpp"
-#include "support/key_families.hpp"
 #include "support/layouts.hpp"
 
 namespace bloomery {
 namespace {
 
-std::string describe(const CountingView& filter) {
-  return std::string(to_string(filter.plan().layout)) + ", k " +
-         std::to_string(filter.plan().hashes) + ", rate " + std::to_string(filter.plan().fpr) +
-         " seed " + std::to_string(filter.hasher().seed().low);
-}
+using CountingStatistics = testing::TestWithParam<test::FprCase>;
 
-struct CountingCase {
-  Layout layout;
-  double fpr;
-  Hasher hasher;
-};
-
-void PrintTo(const CountingCase& it, std::ostream* out) {
-  *out << to_string(it.layout) << " at " << it.fpr << " seed " << it.hasher.seed().low;
-}
-
-class CountingStatistics : public testing::TestWithParam<CountingCase> {};
-
-std::vector<CountingCase> cases() {
-  std::vector<CountingCase> out;
+std::vector<test::FprCase> cases() {
+  std::vector<test::FprCase> out;
   for (const Layout layout : test::kNarrowLayouts)
     for (const double fpr : {0.1, 1e-2, 1e-3, 1e-4, 1e-5}) {
       for (std::uint64_t seed = 0; seed < (test::nightly() ? 10U : 2U); ++seed)
@@ -52,7 +34,7 @@ std::vector<CountingCase> cases() {
 
 // To twice the capacity and back: what was taken back leaves the rate as if it had never been.
 TEST_P(CountingStatistics, OfRandomKeysOfWhichHalfWereRemoved) {
-  const CountingCase& it = GetParam();
+  const test::FprCase& it = GetParam();
   const Layout layout = it.layout;
   // Four million counters: thousands of blocks, in or near the cache, so that samples are cheap.
   const auto capacity =
@@ -66,58 +48,19 @@ TEST_P(CountingStatistics, OfRandomKeysOfWhichHalfWereRemoved) {
   filter.insert_many(go);
   ASSERT_EQ(filter.saturated_counters(), 0U);
   ASSERT_EQ(filter.remove_many(go), capacity);
-  const Filter plain = filter.to_plain();
-  test::check_array(plain, describe(filter));
-
+  test::check_array(filter.to_plain(), test::describe_fpr(filter));
   const test::Sample sample = test::sample_for(it.fpr);
-  std::vector<std::uint64_t> keys(1 << 14);
-  double looked = 0;
-  std::uint64_t hits = 0;
-  for (; looked < sample.keys; looked += static_cast<double>(keys.size())) {
-    std::generate(keys.begin(), keys.end(), std::ref(random));
-    hits += filter.may_contain_many(keys);
-  }
-  test::check_hits(plain, looked, hits, sample.tolerance, describe(filter));
+  test::check_random_keys(filter, sample.keys, sample.tolerance, random);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CountingStatistics, testing::ValuesIn(cases()),
-                         [](const auto& param) {
-                           const CountingCase& it = param.param;
-                           const auto digits = static_cast<int>(std::lround(-std::log10(it.fpr)));
-                           return std::string(to_string(it.layout)) + "_1e" +
-                                  std::to_string(digits) +
-                                  (it.hasher.family() == HashFamily::xxh3 ? "_xxh3_seed_"
-                                                                          : "_siphash_seed_") +
-                                  std::to_string(it.hasher.seed().low);
-                         });
+INSTANTIATE_TEST_SUITE_P(All, CountingStatistics, testing::ValuesIn(cases()), test::name_of_case);
 
 // ---- structured keys: they test the hash, here with fewer of its bits ------------------------
 
 class CountingStatisticsOfFamily : public test::OfEachFamily {
  protected:
   static void check(const Hasher& hasher, std::initializer_list<double> fprs) {
-    constexpr std::uint64_t kCapacity = 50'000, kPart = 100'000;
-    const std::vector<Hash128> inserted = family().hashes(hasher, 0, kCapacity);
-    std::vector<CountingFilter> filters;
-    for (const double fpr : fprs)
-      for (const Layout layout : test::kNarrowLayouts) {
-        filters.emplace_back(plan(kCapacity, fpr, layout), hasher);
-        filters.back().insert_hashes(inserted);
-        test::check_array(filters.back().to_plain(), describe(filters.back()));
-      }
-    std::vector<std::uint64_t> hits(filters.size());
-    const auto absent = static_cast<std::uint64_t>(test::sample_for(std::min(fprs)).keys);
-    for (std::uint64_t done = 0; done < absent; done += kPart) {
-      const std::vector<Hash128> part = family().hashes(hasher, kCapacity + done, kPart);
-      for (std::size_t i = 0; i < filters.size(); ++i)
-        if (static_cast<double>(done) < test::sample_for(filters[i].plan().fpr).keys)
-          hits[i] += filters[i].may_contain_hashes(part);
-    }
-    for (std::size_t i = 0; i < filters.size(); ++i) {
-      const test::Sample sample = test::sample_for(filters[i].plan().fpr);
-      test::check_hits(filters[i].to_plain(), sample.keys, hits[i], sample.tolerance,
-                       std::string(family().name) + ", " + describe(filters[i]));
-    }
+    test::check_family<CountingFilter>(family(), test::kNarrowLayouts, hasher, fprs);
   }
 };
 

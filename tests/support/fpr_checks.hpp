@@ -14,13 +14,21 @@
 // 1e-9 of the runs; the seeds are fixed, so that the result is always the same.
 #pragma once
 
-#include <bloomery/filter_view.hpp>
+#include <bloomery/counting_filter.hpp>
+#include <bloomery/filter.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <ostream>
 #include <string>
+#include <vector>
 
+#include "support/key_families.hpp"
+#include "support/random.hpp"
 #include "support/statistics.hpp"
 
 namespace bloomery::test {
@@ -56,6 +64,82 @@ inline void check_hits(const FilterView& filter, double keys, std::uint64_t hits
   const double measured = static_cast<double>(hits) / keys;
   EXPECT_NEAR(measured / implied, 1, tolerance)
       << "(a) " << what << ": measured " << measured << ", the array implies " << implied;
+}
+
+// ---- the same of a plain filter or a counting one, whose array is that of the equivalent plain filter ----------
+
+inline const FilterView& array_of(const FilterView& filter) { return filter; }
+inline Filter array_of(const CountingView& filter) { return filter.to_plain(); }
+
+struct FprCase {
+  Layout layout;
+  double fpr;
+  Hasher hasher;
+};
+
+inline std::string family_and_seed(const Hasher& hasher) {
+  return (hasher.family() == HashFamily::xxh3 ? "xxh3_seed_" : "siphash_seed_") +
+         std::to_string(hasher.seed().low);
+}
+
+inline void PrintTo(const FprCase& it, std::ostream* out) {
+  *out << to_string(it.layout) << " " << it.fpr << " " << family_and_seed(it.hasher);
+}
+
+inline std::string name_of_case(const testing::TestParamInfo<FprCase>& info) {
+  const FprCase& it = info.param;
+  return std::string(to_string(it.layout)) + "_1e" +
+         std::to_string(std::lround(-std::log10(it.fpr))) + "_" + family_and_seed(it.hasher);
+}
+
+template <class AnyFilter>
+std::string describe_fpr(const AnyFilter& filter) {
+  return describe(array_of(filter)) + ", rate " + std::to_string(filter.plan().fpr) + ", " +
+         family_and_seed(filter.hasher());
+}
+
+// (a) with random keys: so many, or a few more.
+template <class AnyFilter>
+void check_random_keys(const AnyFilter& filter, double wanted, double tolerance, Random& random) {
+  std::vector<std::uint64_t> keys(1 << 14);
+  double looked = 0;
+  std::uint64_t hits = 0;
+  for (; looked < wanted; looked += static_cast<double>(keys.size())) {
+    std::generate(keys.begin(), keys.end(), std::ref(random));
+    hits += filter.may_contain_many(keys);
+  }
+  check_hits(array_of(filter), looked, hits, tolerance, describe_fpr(filter));
+}
+
+// All three with the keys of a family, in filters of these layouts and rates: the first 50,000 keys are inserted, the
+// following ones are absent.
+template <class AnyFilter, class Layouts>
+void check_family(const KeyFamily& family, const Layouts& layouts, const Hasher& hasher,
+                  std::initializer_list<double> fprs) {
+  constexpr std::uint64_t kCapacity = 50'000;
+  const std::vector<Hash128> inserted = family.hashes(hasher, 0, kCapacity);
+  std::vector<AnyFilter> filters;
+  for (const double fpr : fprs)
+    for (const Layout layout : layouts) {
+      filters.emplace_back(plan(kCapacity, fpr, layout), hasher);
+      filters.back().insert_hashes(inserted);
+      check_array(array_of(filters.back()), describe_fpr(filters.back()));
+    }
+  // A part at a time, so that millions of keys need no memory.
+  constexpr std::uint64_t kPart = 100'000;
+  std::vector<std::uint64_t> hits(filters.size());
+  const auto absent = static_cast<std::uint64_t>(sample_for(std::min(fprs)).keys);
+  for (std::uint64_t done = 0; done < absent; done += kPart) {
+    const std::vector<Hash128> part = family.hashes(hasher, kCapacity + done, kPart);
+    for (std::size_t i = 0; i < filters.size(); ++i)
+      if (static_cast<double>(done) < sample_for(filters[i].plan().fpr).keys)
+        hits[i] += filters[i].may_contain_hashes(part);
+  }
+  for (std::size_t i = 0; i < filters.size(); ++i) {
+    const Sample sample = sample_for(filters[i].plan().fpr);
+    check_hits(array_of(filters[i]), sample.keys, hits[i], sample.tolerance,
+               std::string(family.name) + ", " + describe_fpr(filters[i]));
+  }
 }
 
 }  // namespace bloomery::test

@@ -115,13 +115,5 @@ TEST(SampledStats, OfSmallFiltersAreExact) {
   EXPECT_EQ(filter.stats().fill, filter.fill());
 }
 
-TEST(SampledStats, OfWhatWasMovedFrom) {
-  Filter filter(Plan{Layout::blocked, 512, 6, 30, 0.01});
-  const Filter taken = std::move(filter);
-  EXPECT_EQ(filter.stats().fill, 1);
-  EXPECT_EQ(filter.stats().current_fpr, 1);
-  EXPECT_TRUE(filter.stats().over_capacity);
-}
-
 }  // namespace
 }  // namespace bloomery

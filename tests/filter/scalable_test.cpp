@@ -15,6 +15,7 @@
 
 #include "support/key_families.hpp"
 #include "support/layouts.hpp"
+#include "support/moved_from.hpp"
 #include "support/naive_scalable.hpp"
 
 namespace bloomery {
@@ -257,23 +258,10 @@ TEST(Scalable, KnowsNothingOnceItIsMovedFrom) {
   const std::vector<Hash128> hashes = random_hashes(12, 300);
   filter.insert_hashes(hashes);
   const ScalableFilter owner = std::move(filter);
-  const auto answers = std::make_unique<bool[]>(hashes.size());
-  const std::span<bool> out(answers.get(), hashes.size());
   // NOLINTBEGIN(bugprone-use-after-move): it is specified
-  EXPECT_TRUE(filter.may_contain_hash(hashes[0]));
-  EXPECT_TRUE(filter.may_contain("another"));
-  EXPECT_EQ(filter.may_contain_hashes(hashes, out), hashes.size());
-  EXPECT_TRUE(std::all_of(out.begin(), out.end(), [](bool found) { return found; }));
-  EXPECT_EQ(filter.may_contain_many(std::vector<std::uint64_t>{1, 2}), 2U);
-  EXPECT_FALSE(filter.insert("another"));
-  EXPECT_EQ(filter.insert_hashes(hashes, out), 0U);
-  EXPECT_TRUE(std::none_of(out.begin(), out.end(), [](bool fresh) { return fresh; }));
-  filter.clear();
+  test::expect_knows_nothing(filter);
   EXPECT_TRUE(filter.sub_filters().empty());
   EXPECT_EQ(filter.capacity() + filter.inserted() + filter.bits(), 0U);
-  EXPECT_EQ(filter.fill(), 1);
-  EXPECT_EQ(filter.current_fpr(), 1);
-  EXPECT_TRUE(filter.over_capacity());
   // NOLINTEND(bugprone-use-after-move)
   filter = owner.copy();
   EXPECT_TRUE(same_filters(filter, owner));

@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "support/moved_from.hpp"
 #include "support/windows.hpp"
 
 namespace bloomery {
@@ -103,21 +103,10 @@ TEST(Window, MovedFromKnowsNothing) {
   EXPECT_TRUE(to.may_contain(1));
   EXPECT_FALSE(to.may_contain(2));
   const auto knows_nothing = [](WindowFilter& filter) {
-    for (int key = 0; key < 200; ++key) {
-      EXPECT_TRUE(filter.may_contain(key));
-      EXPECT_FALSE(filter.insert(key));
-    }
-    std::vector<std::uint64_t> keys(200);
-    EXPECT_EQ(filter.insert_many(keys), 0U);
-    EXPECT_EQ(filter.may_contain_many(keys), 200U);
+    test::expect_knows_nothing(filter);
     filter.advance(1);
     filter.advance(kMost);
-    filter.clear();
     EXPECT_TRUE(filter.may_contain(1));
-    EXPECT_EQ(filter.fill(), 1);
-    EXPECT_EQ(filter.current_fpr(), 1);
-    EXPECT_TRUE(std::isinf(filter.estimated_items()));
-    EXPECT_TRUE(filter.over_capacity());
     EXPECT_EQ(filter.bytes().size(), 0U);
     EXPECT_THROW(static_cast<void>(filter.copy()), Error);
   };

@@ -13,6 +13,8 @@ namespace bloomery::detail {
 [[noreturn]] inline void refuse(ErrorCode code, const RedisUrl& url, const std::string& what) {
   throw Error(code, url.text() + ": " + what);
 }
+// Error{wrong_kind}: a module does not give out the plain bits of its filters (redis_plain.cpp).
+void require_strings(const RedisUrl& url);
 
 // The common part of places whose filter class takes many keys at once.
 template <class Filter>

@@ -88,10 +88,6 @@ class FileSink final : public PlainSink {
   FilterFile file_;
 };
 
-}  // namespace
-
-namespace {
-
 void refuse_existing_file(const std::string& name, bool replace) {
   std::error_code ignored;
   if (!replace && std::filesystem::exists(std::filesystem::symlink_status(name, ignored)))

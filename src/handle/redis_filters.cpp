@@ -202,8 +202,6 @@ RedisUrl under_one_key(const RedisUrl& url) {
   return url;
 }
 
-}  // namespace
-
 // The password from the environment, or from the first line of a file that the environment names; empty if there is
 // none. A password on a command line could be seen by every user of the machine.
 std::string password_of_environment() {
@@ -223,8 +221,6 @@ std::string password_of_environment() {
                     "' is not a password, or cannot be read");
   return std::string(line);
 }
-
-namespace {
 
 RedisUrl with_password(RedisUrl url) {
   if (url.address.password.empty()) url.address.password = password_of_environment();
@@ -268,11 +264,7 @@ AnyFilter::Rotation redis_rotate(const RedisUrl& url, const AnyOptions& options)
 }
 
 AnyImpl redis_rebuild(const RedisUrl& url, const FilterPlan& plan, const Hasher& hasher) {
-  if (url.module && url.shards) refuse_module_shards(url);
-  if (url.module)
-    refuse(ErrorCode::wrong_kind, url,
-           "a filter of the module is merged by BF.MERGE on its server, and moved by bloomery "
-           "convert; build a new one with create and add");
+  require_strings(url);
   if (kind_of(plan) != Kind::plain)
     throw PlanError(ErrorCode::wrong_kind, PlanField::kind,
                     ": a Redis string holds a plain filter; leave {kind} out", url.text());

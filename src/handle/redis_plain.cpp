@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "handle/places.hpp"
+#include "handle/on_server.hpp"
 #include "handle/plain_bits.hpp"
 #include "redis/shards/shard_plan.hpp"
 
@@ -30,10 +30,9 @@ RedisFilter one_generation(const RedisUrl& url) {
     return RedisFilter::open(url);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::wrong_kind || !rotates(url)) throw;
-    throw Error(ErrorCode::wrong_kind,
-                url.text() +
-                    ": a filter that rotates is not converted or merged, because it has two "
-                    "generations; create another one that rotates, and add the keys to it");
+    refuse(ErrorCode::wrong_kind, url,
+           "a filter that rotates is not converted or merged, because it has two generations; "
+           "create another one that rotates, and add the keys to it");
   }
 }
 
@@ -64,17 +63,15 @@ class Sink final : public PlainSink {
   RedisFilterWriter writer_;
 };
 
-// A module does not give out the plain bits of its filters.
+}  // namespace
+
 void require_strings(const RedisUrl& url) {
   if (url.module && url.shards) refuse_module_shards(url);
   if (url.module)
-    throw Error(ErrorCode::wrong_kind,
-                url.text() +
-                    ": a filter of the module is merged by BF.MERGE on its server, and moved by "
-                    "bloomery convert; build a new one with create and add");
+    refuse(ErrorCode::wrong_kind, url,
+           "a filter of the module is merged by BF.MERGE on its server, and moved by bloomery "
+           "convert; build a new one with create and add");
 }
-
-}  // namespace
 
 std::unique_ptr<PlainSource> redis_source(const RedisUrl& url) {
   require_strings(url);
@@ -95,11 +92,9 @@ std::unique_ptr<PlainSink> redis_sink(const RedisUrl& at, const PlainParameters&
 }
 
 void refuse_module_shards(const RedisUrl& url) {
-  throw Error(ErrorCode::wrong_kind,
-              url.text() +
-                  ": each shard is a filter of the module of its own, and together they go into "
-                  "shards of a module alone, by bloomery convert and merge; build a new one with "
-                  "create and add");
+  refuse(ErrorCode::wrong_kind, url,
+         "each shard is a filter of the module of its own, and together they go into shards of a "
+         "module alone, by bloomery convert and merge; build a new one with create and add");
 }
 
 void merge_module_shards(const RedisUrl& out, std::span<const RedisUrl> sources, bool replace) {

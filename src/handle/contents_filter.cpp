@@ -28,10 +28,9 @@ Plan whole_plan(const WindowFilter& filter) {
   return {plan.slice.layout, plan.bytes() * 8, plan.slice.hashes, plan.capacity, plan.fpr};
 }
 
-template <class Filter>
-FilterStats counted_stats(Kind kind, const Plan& whole, const Filter& filter, Precision precision) {
+FilterStats counted_stats(Kind kind, const Plan& whole, const Stats& counted) {
   FilterStats stats;
-  static_cast<Stats&>(stats) = filter.stats(precision);
+  static_cast<Stats&>(stats) = counted;
   stats.kind = kind;
   stats.capacity = whole.capacity;
   stats.fpr = whole.fpr;
@@ -312,16 +311,16 @@ class FileFilter final : public OfContents {
 }  // namespace
 
 FilterStats stats_of(const FilterView& filter, Precision precision) {
-  return counted_stats(Kind::plain, filter.plan(), filter, precision);
+  return counted_stats(Kind::plain, filter.plan(), filter.stats(precision));
 }
 FilterStats stats_of(const CountingView& filter, Precision precision) {
-  FilterStats stats = counted_stats(Kind::counting, filter.plan(), filter, precision);
+  FilterStats stats = counted_stats(Kind::counting, filter.plan(), filter.stats(precision));
   stats.counters = {.bits = filter.counter_bits(),
                     .saturated = filter.saturated_counters(precision)};
   return stats;
 }
 FilterStats stats_of(const ScalableFilter& filter, Precision precision) {
-  FilterStats stats = counted_stats(Kind::scalable, whole_plan(filter), filter, precision);
+  FilterStats stats = counted_stats(Kind::scalable, whole_plan(filter), filter.stats(precision));
   stats.growth = filter.plan().growth;
   for (std::size_t i = 0; i < filter.sub_filters().size(); ++i) {
     const FilterView& sub_filter = *filter.sub_filters()[i];
@@ -331,25 +330,18 @@ FilterStats stats_of(const ScalableFilter& filter, Precision precision) {
   return stats;
 }
 FilterStats stats_of(const WindowFilter& filter, Precision precision) {
-  FilterStats stats = counted_stats(Kind::window, whole_plan(filter), filter, precision);
+  FilterStats stats = counted_stats(Kind::window, whole_plan(filter), filter.stats(precision));
   stats.window = filter.plan();
   stats.live_slices = filter.live_slices();
   return stats;
 }
 FilterStats stats_of(const FrozenFilter& filter, Precision precision) {
-  FilterStats stats = counted_stats(Kind::frozen, filter.plan().array, filter, precision);
+  FilterStats stats = counted_stats(Kind::frozen, filter.plan().array, filter.stats(precision));
   stats.frozen = filter.plan();
   return stats;
 }
 FilterStats stats_of(const Plan& plan, const Stats& counted) {
-  FilterStats stats;
-  static_cast<Stats&>(stats) = counted;
-  stats.kind = Kind::plain;
-  stats.capacity = plan.capacity;
-  stats.fpr = plan.fpr;
-  stats.bytes = plan.bytes();
-  stats.plan = plan;
-  return stats;
+  return counted_stats(Kind::plain, plan, counted);
 }
 
 Stats plain_stats(const Plan& plan, double fill) {

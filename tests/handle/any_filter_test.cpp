@@ -20,12 +20,6 @@ namespace {
 
 using Operation = AnyFilter::Operation;
 
-std::vector<std::string> texts(const std::string& prefix, std::size_t count) {
-  std::vector<std::string> keys;
-  for (std::size_t i = 0; i < count; ++i) keys.push_back(prefix + std::to_string(i));
-  return keys;
-}
-
 FilterSpec spec_of_kind(Kind kind) {
   FilterSpec spec{.kind = kind, .capacity = 10'000, .fpr = 0.001};
   if (kind == Kind::window) spec.window = Window{WindowUnit::insertions, 10'000};
@@ -36,6 +30,11 @@ class AnyKind : public testing::TestWithParam<Kind> {
  protected:
   [[nodiscard]] FilterSpec spec() const { return spec_of_kind(GetParam()); }
   [[nodiscard]] std::string path() const { return scratch_ / "f.bloom"; }
+  void damage() const {
+    std::fstream bytes(path(), std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(8'200);
+    bytes.put('\x5a');
+  }
   Scratch scratch_;
 };
 // Frozen filters take no keys after they were built: frozen_test.cpp.
@@ -44,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(, AnyKind,
                          [](const auto& param) { return std::string(to_string(param.param)); });
 
 TEST_P(AnyKind, AnswersTheSameInMemoryInBytesAndInAFile) {
-  const auto keys = texts("key", 5'000), others = texts("other", 5'000);
+  const auto keys = text_keys("key", 5'000), others = text_keys("other", 5'000);
   AnyFilter memory(plan(spec()));
   AnyFilter file = AnyFilter::create(path(), spec());
   EXPECT_TRUE(memory.in_memory());
@@ -128,11 +127,7 @@ TEST_P(AnyKind, VerifiesTheFile) {
   AnyFilter::create(path(), spec()).insert("a");
   EXPECT_TRUE(AnyFilter::verify(path()).ok());
   EXPECT_GT(AnyFilter::verify(path()).chunks, 0U);
-  {
-    std::fstream bytes(path(), std::ios::in | std::ios::out | std::ios::binary);
-    bytes.seekp(8'200);
-    bytes.put('\x5a');
-  }
+  damage();
   EXPECT_FALSE(AnyFilter::verify(path()).ok());
 }
 
@@ -149,18 +144,14 @@ TEST_P(AnyKind, VerifiesItsOwnFileWhateverIsAtItsOldPath) {
 
 // A copy has checksums of its own, which would call what is damaged whole.
 TEST_P(AnyKind, OfADamagedFileIsNotCopied) {
-  const auto keys = texts("key", 5'000);
+  const auto keys = text_keys("key", 5'000);
   const std::string whole = scratch_ / "whole", out = scratch_ / "out";
   for (const std::string& each : {path(), whole}) {
     AnyFilter filter = AnyFilter::create(each, spec());
     filter.insert_many(keys);
     filter.close();
   }
-  {
-    std::fstream bytes(path(), std::ios::in | std::ios::out | std::ios::binary);
-    bytes.seekp(8'200);
-    bytes.put('\x5a');
-  }
+  damage();
   const auto refused = [&](const std::function<void()>& call) {
     expect_error(ErrorCode::corrupt, {path(), "salvage"}, call);
   };
@@ -212,7 +203,7 @@ TEST_P(AnyKind, OfAFileThatIsClosedAndChangedIsCopied) {
     first.insert("a");
     first.close();
     AnyFilter second = AnyFilter::open(path(), Access::write);
-    second.insert_many(texts("key", 1'000));
+    second.insert_many(text_keys("key", 1'000));
     second.close();
     AnyFilter copy = first.copy();
     EXPECT_TRUE(copy.may_contain("a"));
@@ -333,9 +324,9 @@ TEST(AnyFilter, MergesFiles) {
 TEST_P(AnyKind, IsSavedAsAFile) {
   const std::string copy = scratch_ / "copy", again = scratch_ / "again";
   AnyFilter memory{plan(spec())};
-  memory.insert_many(texts("key", 100));
+  memory.insert_many(text_keys("key", 100));
   memory.save(copy);
-  EXPECT_EQ(AnyFilter::open(copy).may_contain_many(texts("key", 100)), 100U);
+  EXPECT_EQ(AnyFilter::open(copy).may_contain_many(text_keys("key", 100)), 100U);
   std::filesystem::permissions(copy, std::filesystem::perms::owner_read);
   AnyFilter file = AnyFilter::open(copy);
   file.save(again);

@@ -25,11 +25,6 @@ class FrozenOnServer : public testing::Test {
     return "redis+module+unix://" + where.path() + "?key=" + key;
   }
   [[nodiscard]] static std::string at(const std::string& key) { return at(server(), key); }
-  static std::vector<std::string> lines(const std::string& prefix, std::size_t count) {
-    std::vector<std::string> all;
-    for (std::size_t i = 0; i < count; ++i) all.push_back(prefix + std::to_string(i));
-    return all;
-  }
   void build(const std::string& path, const FilterSpec& spec,
              const AnyOptions& options = {}) const {
     AnyFilter file = AnyFilter::create(path, spec, options);
@@ -61,7 +56,8 @@ class FrozenOnServer : public testing::Test {
   }
 
   const FilterSpec spec_{.kind = Kind::frozen, .fpr = 0.01};
-  const std::vector<std::string> keys_ = lines("key", 30'000), others_ = lines("other", 20'000);
+  const std::vector<std::string> keys_ = text_keys("key", 30'000),
+                                 others_ = text_keys("other", 20'000);
   Scratch scratch_;
 };
 

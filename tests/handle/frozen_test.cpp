@@ -14,15 +14,9 @@ namespace {
 
 const FilterSpec kSpec{.kind = Kind::frozen, .fpr = 0.001};
 
-std::vector<std::string> lines_of(const std::string& prefix, std::size_t count) {
-  std::vector<std::string> keys;
-  for (std::size_t i = 0; i < count; ++i) keys.push_back(prefix + std::to_string(i));
-  return keys;
-}
-
 TEST(AnyFrozen, AnswersTheSameInMemoryInBytesAndInAFile) {
   const Scratch scratch;
-  const auto keys = lines_of("key", 5'000), others = lines_of("other", 50'000);
+  const auto keys = text_keys("key", 5'000), others = text_keys("other", 50'000);
   AnyFilter memory(plan(kSpec));
   AnyFilter file = AnyFilter::create(scratch / "f", kSpec);
   EXPECT_EQ(memory.insert_many(keys), 0U) << "nothing is known of a key before it is built";
@@ -91,8 +85,8 @@ TEST(AnyFrozen, SaysWhatItCannot) {
 TEST(AnyFrozen, TakesKeysIntoADelta) {
   const Scratch scratch;
   const FilterSpec spec{.kind = Kind::frozen, .fpr = 0.001, .delta = 2'000};
-  const auto keys = lines_of("key", 5'000), later = lines_of("later", 1'000),
-             others = lines_of("other", 50'000);
+  const auto keys = text_keys("key", 5'000), later = text_keys("later", 1'000),
+             others = text_keys("other", 50'000);
   AnyFilter memory(plan(spec));
   AnyFilter file = AnyFilter::create(scratch / "f", spec);
   for (AnyFilter* each : {&memory, &file}) {

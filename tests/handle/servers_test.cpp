@@ -32,11 +32,7 @@ class AnyOnServer : public testing::Test {
   }
   [[nodiscard]] static std::string string_at(const std::string& key) { return at("redis", key); }
   static constexpr std::size_t kKeys = 3'000;
-  static Keys keys() {
-    Keys all;
-    for (std::size_t i = 0; i < kKeys; ++i) all.push_back("key" + std::to_string(i));
-    return all;
-  }
+  static Keys keys() { return text_keys("key", kKeys); }
   const FilterSpec spec_{.capacity = 10'000, .fpr = 0.001};
   Scratch scratch_;
 };

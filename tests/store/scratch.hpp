@@ -87,6 +87,12 @@ inline std::vector<Hash128> hashes_of(const Hasher& hasher, std::uint64_t first,
   return hashes;
 }
 
+inline std::vector<std::string> text_keys(const std::string& prefix, std::size_t count) {
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < count; ++i) keys.push_back(prefix + std::to_string(i));
+  return keys;
+}
+
 inline std::uint64_t missing(const FilterView& view, std::uint64_t first, std::uint64_t count) {
   std::uint64_t absent = 0;
   for (std::uint64_t key = first; key < first + count; ++key) absent += !view.may_contain(key);

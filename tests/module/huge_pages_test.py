@@ -12,7 +12,7 @@ import sys
 import time
 
 from expect import expect
-from server import Server, wait_until
+from server import Server, dumped, wait_until
 
 SKIPPED = 77
 HUGE = 2 << 20
@@ -70,7 +70,7 @@ def life(server, pages, name, words):
     server.ask("DEBUG", "RELOAD")
     expect("items after a reload", server.ask("BF.MEXISTS", "huge", *ITEMS), [1] * 1000)
     expect("huge pages after it", pages.come_to(size - 4 * HUGE, size + 4 * HUGE), True)
-    dumped(server, pages, size)
+    loaded(server, pages, size)
     server.ask("BF.CLEAR", "huge")
     pages.expect_few(f"{name}, cleared")
     server.ask("BF.MADD", "huge", *ITEMS)
@@ -80,13 +80,9 @@ def life(server, pages, name, words):
     return True
 
 
-def dumped(server, pages, size):
+def loaded(server, pages, size):
     """A filter of chunks gets huge pages with the last of them."""
-    iterator = 0
-    while True:
-        iterator, chunk = server.ask("BF.SCANDUMP", "huge", iterator)
-        if iterator == 0:
-            break
+    for iterator, chunk in dumped(server, "huge"):
         server.ask("BF.LOADCHUNK", "loaded", iterator, chunk)
     expect("huge pages of a dump", pages.come_to(2 * size - 8 * HUGE, 2 * size + 8 * HUGE), True)
     expect("items of a dump", server.ask("BF.MEXISTS", "loaded", *ITEMS), [1] * 1000)
@@ -107,11 +103,7 @@ def copied(server, pages, name, words):
     if "WINDOW" not in words:
         for key in ("four", "five"):
             server.ask("BF.MERGE", key, "little")
-    iterator = 0
-    while True:
-        iterator, chunk = server.ask("BF.SCANDUMP", "little", iterator)
-        if iterator == 0:
-            break
+    for iterator, chunk in dumped(server, "little"):
         server.ask("BF.LOADCHUNK", "six", iterator, chunk)
     for key in (b"little", *(key for key in server.ask("KEYS", "*") if key != b"little")):
         expect(f"{key}", server.ask("BF.MEXISTS", key, *few), [1] * 200)

@@ -13,10 +13,10 @@ import pathlib
 import random
 import sys
 
-from redisbloom_words import ITEMS, Writer, differences, dumped, missing, state
+from redisbloom_words import ITEMS, Writer, differences, missing, state
 from expect import expect
-from replicated_test import follow
-from server import Server, free_port, wait_until
+from replicated_test import attach, follow
+from server import Server, dumped, free_port, wait_until
 
 SEED = 20260117
 ROUNDS = 20000 if os.environ.get("BLOOMERY_NIGHTLY") else 6000
@@ -61,19 +61,12 @@ def half_loaded(master):
     """Loads the first half of big dumps; the commands that bring the other."""
     rest = []
     for family, key in (("BF", "b big"), ("CF", "c big")):
-        chunks = dumped(master, key)
+        chunks = dumped(master, key, family)
         expect(f"{key} has chunks", len(chunks) >= 3, True)
         for at, chunk in chunks[:2]:
             master.ask(f"{family}.LOADCHUNK", f"{key} half", at, chunk)
         rest += [(f"{family}.LOADCHUNK", f"{key} half", at, chunk) for at, chunk in chunks[2:]]
     return rest
-
-
-def attach(replica, master):
-    replica.ask("REPLICAOF", "NO", "ONE")
-    replica.ask("FLUSHALL", "SYNC")
-    replica.ask("REPLICAOF", "127.0.0.1", master.port)
-    follow(master, replica)
 
 
 def errors_to_master(replica):

@@ -5,7 +5,7 @@ The tests with a real RedisBloom use it: redisbloom_test.py.
 
 import hashlib
 
-from server import ReplyError
+from server import ReplyError, dumped
 
 ITEMS = [f"x{i}" for i in range(1500)]
 # None of them is ever added.
@@ -67,16 +67,6 @@ def cuckoo_words(draw):
         ["DEL", key]], weights=[4, 4, 4, 3, 2, 14, 1, 1, 0.5, 2, 0.3])[0]
 
 
-def dumped(connection, key):
-    """(iterator, bytes) of every chunk, the header first."""
-    chunks, at = [], 0
-    while True:
-        at, chunk = connection.ask(f"{family_of(key)}.SCANDUMP", key, at)
-        if at == 0:
-            return chunks
-        chunks.append((at, chunk))
-
-
 class Writer:
     """Writes random commands, and knows which items every Bloom filter has."""
 
@@ -105,7 +95,7 @@ class Writer:
         """A dump of a filter becomes another one, which is then used."""
         key = self.draw.choice(BLOOM + CUCKOO)
         family = family_of(key)
-        chunks = dumped(self.connection, key) if self.connection.ask("EXISTS", key) else []
+        chunks = dumped(self.connection, key, family) if self.connection.ask("EXISTS", key) else []
         if not chunks:
             return
         self.loads += 1
@@ -137,7 +127,7 @@ def of_key(connection, key):
                  (f"{family}.MEXISTS", key, *ITEMS, *STRANGERS)]
     said = {words[0]: connection.ask_raw(*words) for words in questions}
     digest = hashlib.sha1()
-    for at, chunk in dumped(connection, key):
+    for at, chunk in dumped(connection, key, family):
         digest.update(b"%d %d " % (at, len(chunk)))
         digest.update(chunk)
     said["dump"] = digest.hexdigest()

@@ -14,8 +14,8 @@ import sys
 import time
 
 from expect import expect
-from replicated_test import WAYS, digests, random_words
-from server import Server
+from replicated_test import WAYS, random_words
+from server import Server, digests
 from stored_test import store_in_fork
 
 SEED = int(os.environ.get("BLOOMERY_SEED", 20241120))

@@ -16,7 +16,7 @@ import sys
 import time
 
 from expect import expect
-from server import ReplyError, Server, free_port, request, wait_until
+from server import ReplyError, Server, digests, free_port, request, wait_until
 
 SEED = 20240521
 ROUNDS = 10000 if os.environ.get("BLOOMERY_NIGHTLY") else 4000
@@ -32,11 +32,6 @@ def frozen_chunks():
     return chunks
 
 
-def digests(server):
-    keys = sorted(server.ask("KEYS", "*"))
-    return dict(zip(keys, server.ask("DEBUG", "DIGEST-VALUE", *keys))) if keys else {}
-
-
 def offset(server):
     return int(server.info("replication")["master_repl_offset"])
 
@@ -50,6 +45,14 @@ def follow(master, replica):
         master.in_fork(lambda: wait_until("the replica follows", follows))
     except TimeoutError as late:
         raise AssertionError("the replica does not follow:\n" + replica.log) from late
+
+
+def attach(replica, master):
+    """A full resynchronisation, of whatever the replica has."""
+    replica.ask("REPLICAOF", "NO", "ONE")
+    replica.ask("FLUSHALL", "SYNC")
+    replica.ask("REPLICAOF", "127.0.0.1", master.port)
+    follow(master, replica)
 
 
 def quietly(server, *words):
@@ -216,10 +219,7 @@ def half_loaded(master, replica):
         master.ask("BF.LOADCHUNK", f"half {layout}", 1, header)
         master.ask("BF.LOADCHUNK", f"half {layout}", 1 + half, data[:half])
         rest.append([f"half {layout}", 1 + len(data), data[half:]])
-    replica.ask("REPLICAOF", "NO", "ONE")
-    replica.ask("FLUSHALL", "SYNC")
-    replica.ask("REPLICAOF", "127.0.0.1", master.port)
-    follow(master, replica)
+    attach(replica, master)
     for key, iterator, data in rest:
         expect("the other half", master.ask("BF.LOADCHUNK", key, iterator, data), "OK")
         expect("is there", master.ask("DEBUG", "DIGEST-VALUE", key),
@@ -236,10 +236,7 @@ def frozen(master, replica):
         expect("the first half", master.ask("BF.LOADCHUNK", key, 1 + half, data[:half]), "OK")
     expect("maybe", master.ask("BF.EXISTS", "half frozen", "absent"), 1)
     expect("the rest", master.ask("BF.LOADCHUNK", "frozen", end, data[half:]), "OK")
-    replica.ask("REPLICAOF", "NO", "ONE")
-    replica.ask("FLUSHALL", "SYNC")
-    replica.ask("REPLICAOF", "127.0.0.1", master.port)
-    follow(master, replica)
+    attach(replica, master)
     expect("the rest later", master.ask("BF.LOADCHUNK", "half frozen", end, data[half:]), "OK")
     master.ask("COPY", "frozen", "copy of frozen")
     follow(master, replica)
@@ -301,10 +298,7 @@ def main(module):
         if "sending an error to its master" in replica.log:
             raise AssertionError("a command failed on the replica:\n" + replica.log)
         # A full resynchronisation goes through RDB.
-        replica.ask("REPLICAOF", "NO", "ONE")
-        replica.ask("FLUSHALL", "SYNC")
-        replica.ask("REPLICAOF", "127.0.0.1", port)
-        follow(master, replica)
+        attach(replica, master)
         expect("digests after a full resynchronisation", digests(replica), states)
         # The master comes back from its AOF alone, with other settings.
         master.stop()

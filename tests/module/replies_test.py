@@ -16,13 +16,13 @@ import sys
 
 from server import Server
 
-GOLDEN = pathlib.Path(__file__).parent / "golden" / "redisbloom-replies.jsonl.xz"
+GOLDEN = pathlib.Path(__file__).parent / "golden"
 
 
-def recorded():
-    """(group, protocol, [(words, reply), ...]) in order."""
+def recorded(name):
+    """(group, protocol) -> [(words, reply), ...] in order."""
     groups = {}
-    for line in lzma.open(GOLDEN, "rt"):
+    for line in lzma.open(GOLDEN / name, "rt"):
         row = json.loads(line)
         words = [word.encode("latin-1") for word in row["cmd"]]
         groups.setdefault((row["group"], row["proto"]), []).append(
@@ -39,8 +39,8 @@ def replay(server, commands, protocol):
     connection.close()
 
 
-def complaints_of_redisbloom(server):
-    for (group, protocol), commands in recorded().items():
+def complaints_of_redisbloom(server, name="redisbloom-replies.jsonl.xz"):
+    for (group, protocol), commands in recorded(name).items():
         for words, expected, said in replay(server, commands, protocol):
             if said != expected:
                 yield f"{group}, RESP{protocol}: {words} {said!r}, not {expected!r}"
@@ -103,7 +103,7 @@ def numbers_masked(said, mask_all):
 
 def complaints_of_default(server):
     oracle = Oracle()
-    for (group, protocol), commands in recorded().items():
+    for (group, protocol), commands in recorded("redisbloom-replies.jsonl.xz").items():
         oracle.added.clear()
         oracle.new.clear()
         for words, expected, said in replay(server, commands, protocol):

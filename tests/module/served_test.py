@@ -94,6 +94,7 @@ def as_redisbloom(server):
         said = dict(zip([field.decode() for field in docs[::2]], docs[1::2]))
         expect(f"flags of {name}", {str(flag) for flag in described[2]} - {"module"}, set(flags.split()))
         expect(f"arity of {name}", described[1], arity)
+        expect(f"keys of {name}", described[3:6], [1, 1, 1])
         expect(f"since of {name}", said["since"].decode(), since)
         expect(f"tips of {name}", [str(tip if isinstance(tip, str) else tip.decode())
                                    for tip in described[7]], tips)

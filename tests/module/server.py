@@ -146,6 +146,21 @@ def wait_until(what, reached, seconds=30):
         time.sleep(0.005)
 
 
+def digests(server):
+    keys = sorted(server.ask("KEYS", "*"))
+    return dict(zip(keys, server.ask("DEBUG", "DIGEST-VALUE", *keys))) if keys else {}
+
+
+def dumped(server, key, family="BF"):
+    """(iterator, bytes) of every chunk, the header first."""
+    chunks, iterator = [], 0
+    while True:
+        iterator, chunk = server.ask(f"{family}.SCANDUMP", key, iterator)
+        if iterator == 0:
+            return chunks
+        chunks.append((iterator, chunk))
+
+
 class Server:
     def __init__(self, module, *arguments, config=(), directory=None, port=0):
         self.module = pathlib.Path(module).resolve()

@@ -20,7 +20,7 @@ import sys
 import time
 
 from expect import expect
-from server import Server, free_port, wait_until
+from server import Server, digests, dumped, free_port, wait_until
 
 HERE = pathlib.Path(__file__).parent
 FOOTER = 10  # bytes at the end of a payload that are the server's own
@@ -28,12 +28,7 @@ FILTERS = json.load(lzma.open(HERE.parent / "legacy/golden/redisbloom-filters.js
 
 
 def scandump(server, key):
-    iterator, chunks = 0, []
-    while True:
-        iterator, data = server.ask("BF.SCANDUMP", key, iterator)
-        if iterator == 0:
-            return chunks
-        chunks.append([iterator, base64.b64encode(data).decode()])
+    return [[iterator, base64.b64encode(chunk).decode()] for iterator, chunk in dumped(server, key)]
 
 
 def check_as_recorded(server, key, recorded):
@@ -47,11 +42,6 @@ def check_as_recorded(server, key, recorded):
     if recorded["count"]:
         items = [f"item:{i}" for i in range(recorded["count"])]
         expect(f"{name}: items", all(server.ask("BF.MEXISTS", key, *items)), True)
-
-
-def digests(server):
-    keys = sorted(server.ask("KEYS", "*"))
-    return dict(zip(keys, server.ask("DEBUG", "DIGEST-VALUE", *keys))) if keys else {}
 
 
 def redisbloom_files(module):

@@ -7,19 +7,10 @@ usage: valkey_bloom_test.py MODULE
 import sys
 
 from expect import expect, refused
-from server import ReplyError, Server, free_port, wait_until
+from server import ReplyError, Server, dumped, free_port, wait_until
 
 SEED = bytes(range(32))
 TOO_LARGE = "ERR operation exceeds bloom object memory limit"
-
-
-def dumped(server, key):
-    chunks, iterator = [], 0
-    while True:
-        iterator, chunk = server.ask("BF.SCANDUMP", key, iterator)
-        if iterator == 0:
-            return chunks
-        chunks.append((iterator, chunk))
 
 
 def without_items(server):

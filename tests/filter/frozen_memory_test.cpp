@@ -1,9 +1,6 @@
 // A lack of memory while keys are collected or built: an error that loses no key that was acknowledged. While they are
 // divided among threads: one thread inserts them. And bytes that lie: they are refused before there is memory for
 // what they say.
-//
-// The program has its own operator new, and the linker hands it the library's calls for the memory of bits (--wrap), so
-// it is one of its own.
 #include <bloomery/encode.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>
@@ -11,73 +8,16 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <functional>
-#include <new>
 #include <numeric>
 #include <span>
 #include <vector>
 
 #include "format/header_bytes.hpp"
+#include "support/scarce_memory.hpp"
 
-namespace {
-
-// The allocation after which one of at least so many bytes fails; negative: none does.
-long fail_after = -1;
-std::size_t fail_from = 0;
-std::size_t failed = 0;
-std::size_t asked_for = 0;  // bytes
-
-bool fails(std::size_t size) noexcept {
-  asked_for += size;
-  if (fail_after < 0 || size < fail_from || fail_after-- != 0) return false;
-  ++failed;
-  return true;
-}
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  void* const memory = fails(size) ? nullptr : std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
-  void* memory = nullptr;
-  if (fails(size) || ::posix_memalign(&memory, static_cast<std::size_t>(alignment), size) != 0)
-    throw std::bad_alloc();
-  return memory;
-}
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-
-// The names are the linker's.
-// NOLINTBEGIN(bugprone-reserved-identifier)
-extern "C" {
-void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
-void* __real_mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset);
-void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
-  return fails(size) ? nullptr : __real_aligned_alloc(alignment, size);
-}
-void* __wrap_mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset) {
-  if (!fails(size)) return __real_mmap(at, size, protection, flags, file, offset);
-  errno = ENOMEM;
-  return MAP_FAILED;
-}
-}
-// NOLINTEND(bugprone-reserved-identifier)
-
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 constexpr std::uint64_t kKeys = 2'200'000;
@@ -109,11 +49,11 @@ TEST(FrozenMemory, ThatIsLackingLosesNoKey) {
       if (from < 5'000 && after < 1'000) continue;
       fail_from = from;
       FrozenBuilder builder(0.01);
-      failed = 0;
+      allocations_failed = 0;
       fail_after = after;
       const std::size_t refused = fill(builder, keys);
       fail_after = -1;
-      EXPECT_EQ(refused, failed);
+      EXPECT_EQ(refused, allocations_failed);
       refusals += refused;
       const FrozenFilter filter = builder.build();
       ASSERT_EQ(filter.may_contain_many(keys), kKeys) << from << " bytes, " << after;
@@ -232,15 +172,15 @@ TEST(BulkInsertMemory, WithoutItOneThreadInserts) {
   long number = 0;
   do {
     Filter several(one.plan());
-    failed = 0;
+    allocations_failed = 0;
     fail_from = 0;
     fail_after = number++;
     several.insert_many(keys, {}, 4);
     fail_after = -1;
     EXPECT_TRUE(std::ranges::equal(several.bytes(), one.bytes())) << "allocation " << number;
-  } while (failed != 0);
+  } while (allocations_failed != 0);
   EXPECT_GT(number, 4);  // there were some
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

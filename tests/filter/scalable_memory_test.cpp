@@ -1,84 +1,46 @@
-// Each allocation of a growing filter's life fails once: Error{no_memory}, and what was there is
-// whole.
-//
-// The program has its own operator new, and the linker hands it the library's calls for the memory
-// of bits (--wrap), so it is one of its own.
+// Each allocation of a growing filter's life fails once: Error{no_memory}, and what was there is whole.
 #include <bloomery/error.hpp>
 #include <bloomery/scalable_filter.hpp>
 
 #include <gtest/gtest.h>
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <new>
 #include <optional>
 #include <vector>
 
 #include "support/random.hpp"
+#include "support/scarce_memory.hpp"
 
-namespace {
-
-std::uint64_t countdown = 0;  // to the allocation that fails; 0: none does
-
-bool fails() noexcept { return countdown != 0 && --countdown == 0; }
-
-void* allocate(std::size_t size) {
-  void* memory = fails() ? nullptr : std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t size) { return allocate(size); }
-[[gnu::noinline]] void* operator new[](std::size_t size) { return allocate(size); }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-
-// The names are the linker's.
-// NOLINTBEGIN(bugprone-reserved-identifier)
-extern "C" {
-void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
-void* __real_mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset);
-void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
-  return fails() ? nullptr : __real_aligned_alloc(alignment, size);
-}
-void* __wrap_mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset) {
-  if (!fails()) return __real_mmap(at, size, protection, flags, file, offset);
-  errno = ENOMEM;
-  return MAP_FAILED;
-}
-}
-// NOLINTEND(bugprone-reserved-identifier)
-
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 // Runs `call` with its n-th allocation failing; the error if it did fail.
 template <class Call>
 std::optional<ErrorCode> starved(std::uint64_t nth, Call call) {
-  countdown = nth;
+  fail_after = static_cast<long>(nth) - 1;
   std::optional<ErrorCode> code;
   try {
     call();
   } catch (const Error& error) {
-    countdown = 0;
+    fail_after = -1;
     code = error.code();
   }
-  countdown = 0;
+  fail_after = -1;
   return code;
 }
 
 std::vector<Hash128> random_hashes(std::size_t count) {
-  test::Random random(11);
+  Random random(11);
   std::vector<Hash128> out(count);
   std::generate(out.begin(), out.end(), [&] { return random.hash(); });
   return out;
+}
+
+// Each sub-filter of the first has the bits of that of the second.
+void expect_same_bits(const ScalableFilter& filter, const ScalableFilter& other) {
+  for (std::size_t i = 0; i < filter.sub_filters().size(); ++i)
+    EXPECT_TRUE(
+        std::ranges::equal(filter.sub_filters()[i]->bytes(), other.sub_filters()[i]->bytes()));
 }
 
 // Small sub-filters are of the heap, large ones are mapped: both come before this many keys.
@@ -103,18 +65,12 @@ TEST(ScalableMemory, EveryAllocationMayFail) {
     // The sub-filters before the one that could not be had are full, and every key of them is found.
     EXPECT_EQ(filter.inserted(), filter.capacity());
     EXPECT_LT(filter.sub_filters().size(), never.sub_filters().size());
-    for (std::size_t i = 0; i < filter.sub_filters().size(); ++i)
-      EXPECT_TRUE(std::equal(filter.sub_filters()[i]->bytes().begin(),
-                             filter.sub_filters()[i]->bytes().end(),
-                             never.sub_filters()[i]->bytes().begin()));
+    expect_same_bits(filter, never);
     // With memory again, the same keys make it what it would have been.
     filter.insert_hashes(hashes);
     EXPECT_EQ(filter.inserted(), never.inserted());
     ASSERT_EQ(filter.sub_filters().size(), never.sub_filters().size());
-    for (std::size_t i = 0; i < filter.sub_filters().size(); ++i)
-      EXPECT_TRUE(std::equal(filter.sub_filters()[i]->bytes().begin(),
-                             filter.sub_filters()[i]->bytes().end(),
-                             never.sub_filters()[i]->bytes().begin()));
+    expect_same_bits(filter, never);
     if (HasFailure()) FAIL() << "with allocation " << nth << " failing";
   }
   // Of the bits, the sub-filter, and the lists of sub-filters, for each of the sub-filters that were added.
@@ -155,10 +111,7 @@ TEST(ScalableMemory, WhatIsReservedCannotFail) {
   EXPECT_FALSE(starved(1, [&] { filter.insert_hashes(first); }));
   EXPECT_FALSE(starved(1, [&] { filter.insert_hashes(rest); }));
   ASSERT_EQ(filter.sub_filters().size(), never.sub_filters().size());
-  for (std::size_t i = 0; i < filter.sub_filters().size(); ++i)
-    EXPECT_TRUE(std::equal(filter.sub_filters()[i]->bytes().begin(),
-                           filter.sub_filters()[i]->bytes().end(),
-                           never.sub_filters()[i]->bytes().begin()));
+  expect_same_bits(filter, never);
   EXPECT_EQ(filter.inserted(), never.inserted());
   filter.reserve(100'000);
   filter.clear();
@@ -169,4 +122,4 @@ TEST(ScalableMemory, WhatIsReservedCannotFail) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

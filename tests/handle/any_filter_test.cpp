@@ -184,7 +184,7 @@ TEST(AnyPlain, OfASparseFileIsCopied) {
   const std::string path = scratch / "f", sparse = scratch / "sparse";
   const FilterSpec spec{.capacity = 10'000'000, .fpr = 0.01};
   AnyFilter file = AnyFilter::create(path, spec);
-  file.insert_many(texts("key", 20));
+  file.insert_many(text_keys("key", 20));
   file.close();
   ASSERT_GT(std::filesystem::file_size(path), std::uint64_t{2} << 22);  // several pieces of 4 MiB
   ASSERT_EQ(std::system(("cp --sparse=always " + path + " " + sparse).c_str()), 0);

@@ -40,7 +40,9 @@ bool load(Context* context, String** arguments, int count) {
   if (!register_statistics(context)) return refuse(context, "the server refuses the INFO section");
   if (!register_settings(context, arguments, count))
     return refuse(context, "the server refuses the settings");
-  api.SetModuleOptions(context, kHandleIoErrors | kNoImplicitSignalModified | kHandleAsyncLoad);
+  // The server imports slots by commands that count as replicated, so no setting of this server refuses a filter.
+  api.SetModuleOptions(context, kHandleIoErrors | kNoImplicitSignalModified | kHandleAsyncLoad |
+                                    (api.is_valkey ? kHandleSlotMigration : 0));
   return true;
 }
 

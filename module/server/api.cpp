@@ -32,6 +32,9 @@ bool load_api(Context* context) noexcept {
 #define BLOOMERY_SERVER_FIND(result, name, arguments) find("RedisModule_" #name, api.name);
   BLOOMERY_SERVER_OPTIONAL(BLOOMERY_SERVER_FIND)
 #undef BLOOMERY_SERVER_FIND
+  // Valkey has every function under a second name.
+  void (*under_second_name)(Context*, int) = nullptr;
+  api.is_valkey = find("ValkeyModule_SetModuleOptions", under_second_name);
 
   const int version = api.GetServerVersion == nullptr ? 0 : api.GetServerVersion();
   const bool too_old = version < 0x00070000;

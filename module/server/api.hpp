@@ -48,6 +48,7 @@ constexpr int kNotifyModule = 1 << 13;
 constexpr int kHandleIoErrors = 1 << 0;
 constexpr int kNoImplicitSignalModified = 1 << 1;
 constexpr int kHandleAsyncLoad = 1 << 2;
+constexpr int kHandleSlotMigration = 1 << 5;  // Valkey 9; it may be another option in Redis
 constexpr int kFilterNotOwnCalls = 1 << 0;
 constexpr unsigned kConfigMemory = 1U << 7;
 
@@ -253,6 +254,7 @@ struct Api {
   BLOOMERY_SERVER_NEEDED(BLOOMERY_SERVER_MEMBER)
   BLOOMERY_SERVER_OPTIONAL(BLOOMERY_SERVER_MEMBER)
 #undef BLOOMERY_SERVER_MEMBER
+  bool is_valkey = false;  // from 8.0 on; until then nothing differs
 };
 
 // The functions of the server that runs this process. All are null until load_api is called.

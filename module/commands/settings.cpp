@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,8 +38,28 @@ const int answer_values[] = {0, 1};
 
 // A setting has up to three names. A server that loads its configuration sets each name to its value,
 // or else to the default. A default must not undo what another name has set: while the server loads, a
-// value that equals `before`, the one before loading, is ignored.
+// value that equals `before`, the one before loading, is ignored. CONFIG REWRITE writes every name, so
+// a person who edits the file may leave different values there: then the server does not start.
 bool configuring = false;
+
+template <class Value>
+struct Loaded {
+  Value before = {};
+  bool by_other_name = false;  // a name has set it
+};
+
+// Whether a value is to be set. Nothing: it contradicts that of another name.
+template <class Value>
+std::optional<bool> is_to_be_set(Loaded<Value>& loaded, Value value, Value now, String** error) {
+  if (!configuring) return true;
+  if (value == loaded.before) return false;
+  if (loaded.by_other_name && value != now) {
+    *error = new_text("another name of this setting has another value; remove one of the two");
+    return std::nullopt;
+  }
+  loaded.by_other_name = true;
+  return true;
+}
 
 struct Names {
   const char* ours;
@@ -49,7 +70,7 @@ struct Names {
 struct Answer {
   Names names;
   std::atomic<bool>* answer;
-  bool before = false;
+  Loaded<bool> loaded = {};
 };
 Answer answer_settings[] = {{{"keyed", "bloom-use-random-seed", nullptr}, &settings.keyed},
                             {{"huge-pages", nullptr, nullptr}, &huge_pages_wanted},
@@ -58,11 +79,11 @@ Answer answer_settings[] = {{{"keyed", "bloom-use-random-seed", nullptr}, &setti
 int get_answer(const char*, void* answer) noexcept {
   return *static_cast<Answer*>(answer)->answer ? 1 : 0;
 }
-int set_answer(const char*, int value, void* data, String**) noexcept {
-  const Answer& answer = *static_cast<Answer*>(data);
-  const bool yes = value != 0;
-  if (!configuring || yes != answer.before) *answer.answer = yes;
-  return kOk;
+int set_answer(const char*, int value, void* data, String** error) noexcept {
+  Answer& answer = *static_cast<Answer*>(data);
+  const auto is_set = is_to_be_set(answer.loaded, value != 0, answer.answer->load(), error);
+  if (is_set.value_or(false)) *answer.answer = value != 0;
+  return is_set ? kOk : kErr;
 }
 
 struct Number {
@@ -71,7 +92,7 @@ struct Number {
   long long least;
   long long most;
   unsigned flags = 0;
-  long long before = 0;
+  Loaded<long long> loaded = {};
 };
 Number number_settings[] = {
     {{"initial-size", "bloom-capacity", "bf-initial-size"},
@@ -108,16 +129,17 @@ Number number_settings[] = {
 long long get_number(const char*, void* number) noexcept {
   return *static_cast<Number*>(number)->number;
 }
-int set_number(const char*, long long value, void* data, String**) noexcept {
-  const Number& number = *static_cast<Number*>(data);
-  if (!configuring || value != number.before) *number.number = value;
-  return kOk;
+int set_number(const char*, long long value, void* data, String** error) noexcept {
+  Number& number = *static_cast<Number*>(data);
+  const auto is_set = is_to_be_set(number.loaded, value, *number.number, error);
+  if (is_set.value_or(false)) *number.number = value;
+  return is_set ? kOk : kErr;
 }
 
 // The fpr as text. The server borrows the text when it asks for the setting.
 String* shown_fpr = nullptr;
 constexpr Names kFprNames = {"error-rate", "bloom-fp-rate", "bf-error-rate"};
-double fpr_before = 0;
+Loaded<double> loaded_fpr;
 
 bool set_fpr(double fpr) {
   if (!(fpr > 0 && fpr < 1)) return false;
@@ -132,11 +154,13 @@ bool set_fpr(double fpr) {
 String* get_fpr(const char*, void*) noexcept { return shown_fpr; }
 int set_fpr_text(const char*, String* value, void*, String** error) noexcept {
   double fpr = 0;
-  if (api.StringToDouble(value, &fpr) == kOk &&
-      ((configuring && fpr == fpr_before) || set_fpr(fpr)))
-    return kOk;
-  *error = new_text("error-rate must be a number above 0 and below 1");
-  return kErr;
+  if (api.StringToDouble(value, &fpr) != kOk || !(fpr > 0 && fpr < 1)) {
+    *error = new_text("error-rate must be a number above 0 and below 1");
+    return kErr;
+  }
+  const auto is_set = is_to_be_set(loaded_fpr, fpr, settings.fpr, error);
+  if (is_set.value_or(false)) set_fpr(fpr);
+  return is_set ? kOk : kErr;
 }
 
 // ---- arguments ----------------------------------------------------------------------------------
@@ -204,23 +228,23 @@ bool add_names(Context* context, const Names& names, Add add) {
 }
 
 bool add_answer(Context* context, Answer& one) {
-  one.before = *one.answer;
+  one.loaded.before = *one.answer;
   return add_names(context, one.names, [&](const char* name, unsigned flags) {
-    return api.RegisterEnumConfig(context, name, one.before ? 1 : 0, flags, answer_names,
+    return api.RegisterEnumConfig(context, name, one.loaded.before ? 1 : 0, flags, answer_names,
                                   answer_values, 2, get_answer, set_answer, nullptr, &one) == kOk;
   });
 }
 
 bool add_number(Context* context, Number& one) {
-  one.before = *one.number;
+  one.loaded.before = *one.number;
   return add_names(context, one.names, [&](const char* name, unsigned flags) {
-    return api.RegisterNumericConfig(context, name, one.before, one.flags | flags, one.least,
+    return api.RegisterNumericConfig(context, name, one.loaded.before, one.flags | flags, one.least,
                                      one.most, get_number, set_number, nullptr, &one) == kOk;
   });
 }
 
 bool add_fpr(Context* context) {
-  fpr_before = settings.fpr;
+  loaded_fpr.before = settings.fpr;
   const std::string shown(text_of(shown_fpr));
   return add_names(context, kFprNames, [&](const char* name, unsigned flags) {
     return api.RegisterStringConfig(context, name, shown.c_str(), flags, get_fpr, set_fpr_text,

@@ -152,6 +152,15 @@ def settings_of_valkey(module):
         expect("one setting", server.ask("CONFIG", "GET", "bf.initial-size")[1], b"78")
     with Server(module, *(word for pair in values.items() for word in pair)) as server:
         check_settings(server)
+    # CONFIG REWRITE writes every name of a setting, and someone may change one of them in the file.
+    for names, value, changed in ((("error-rate", "bloom-fp-rate"), "0.02", "0.002"),
+                                  (("bloom-capacity", "initial-size"), "1000", "2000")):
+        with Server(module, config=as_options(dict.fromkeys(names, value), "bf.")) as server:
+            expect("one value", server.ask("CONFIG", "GET", f"bf.{names[0]}")[1], value.encode())
+        server = Server(module, config=as_options(dict(zip(names, (value, changed))), "bf."))
+        expect(f"two values of {names}", server.start(must_run=False), None)
+        expect("the log says why", "another name of this setting has another value" in server.log, True)
+        server.__exit__()
 
 
 def check_settings(server):

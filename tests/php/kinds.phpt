@@ -34,6 +34,7 @@ $plain->clear();
 var_dump($plain->has(301), count($plain));
 echo said(fn() => $plain->merge($counting)), "\n", said(fn() => $plain->merge($scalable)), "\n",
      said(fn() => $counting->intersect($counting)), "\n", said(fn() => CountingFilter::decode($other->encode())), "\n";
+echo said(fn() => new Filter(10, 0.1, ['kind' => 'counting'])), "\n", said(fn() => new Filter(10, 0.1, ['kinds' => 'counting'])), "\n";
 var_dump($window->has(5));
 $window->advance(time() + 7200);
 var_dump($window->has(5));
@@ -96,6 +97,8 @@ int(0)
 8 a filter in memory: only plain and counting filters in memory or in files are merged; insert the keys themselves
 8 a filter in memory: only plain filters in memory or in files are intersected
 8 a filter in memory: is a filter of the class Bloomery\Filter, and not of Bloomery\CountingFilter; open it as that
+1 the option 'kind' is for open(); a filter in memory has it by its class, or not at all
+1 there is no option 'kinds'; check its name
 bool(true)
 bool(false)
 bool(true)

@@ -171,6 +171,8 @@ ZEND_METHOD(Bloomery_Filter, attach) {
       (!no_capacity && !bloomery_take_count(&request.spec.capacity, "capacity", capacity)) ||
       (!no_fpr && !bloomery_take_fpr(&request, fpr)))
     RETURN_THROWS();
+  zend_class_entry *called = zend_get_called_scope(execute_data);
+  if (writes && !bloomery_take_class(&request, called)) RETURN_THROWS();
   if (bloomery_is_address(path)) {
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "only a file is attached, and not an address; open it");
     RETURN_THROWS();
@@ -188,5 +190,5 @@ ZEND_METHOD(Bloomery_Filter, attach) {
     if (!EG(exception)) bloomery_throw(&error);
     return;
   }
-  bloomery_wrap(return_value, attached->filter, attached, zend_get_called_scope(execute_data), true);
+  bloomery_wrap(return_value, attached->filter, attached, called, true);
 }

@@ -99,6 +99,27 @@ zend_class_entry *bloomery_base_of(const zend_class_entry *type) {
                                                         : bloomery_plain;
 }
 
+static uint32_t kind_of(const zend_class_entry *type) {
+  const zend_class_entry *base = bloomery_base_of(type);
+  return base == bloomery_counting   ? BLOOMERY_COUNTING
+         : base == bloomery_scalable ? BLOOMERY_SCALABLE
+         : base == bloomery_window   ? BLOOMERY_WINDOW
+                                     : BLOOMERY_PLAIN;
+}
+
+bool bloomery_take_class(bloomery_request *request, const zend_class_entry *called) {
+  if (called->ce_flags & (ZEND_ACC_EXPLICIT_ABSTRACT_CLASS | ZEND_ACC_IMPLICIT_ABSTRACT_CLASS)) {
+    zend_throw_error(NULL, "Cannot instantiate abstract class %s", ZSTR_VAL(called->name));
+    return false;
+  }
+  if (called == bloomery_plain) return true;
+  if (request->spec.kind == 0) request->spec.kind = kind_of(called);
+  if (bloomery_class_of(request->spec.kind) == bloomery_base_of(called)) return true;
+  bloomery_refuse(BLOOMERY_WRONG_KIND, "an object of %s has no filter of the kind %s; call open() of another class",
+                  ZSTR_VAL(called->name), bloomery_word(bloomery_kinds, request->spec.kind));
+  return false;
+}
+
 void bloomery_wrap(zval *out, bloomery_filter *filter, bloomery_attached *attached, zend_class_entry *called,
                    bool clock) {
   bloomery_nature nature;
@@ -177,10 +198,7 @@ static void construct(INTERNAL_FUNCTION_PARAMETERS, uint32_t kind) {
 }
 
 ZEND_METHOD(Bloomery_Filter, __construct) {
-  const zend_class_entry *kind = bloomery_base_of(Z_OBJCE_P(ZEND_THIS));
-  construct(INTERNAL_FUNCTION_PARAM_PASSTHRU, kind == bloomery_counting   ? BLOOMERY_COUNTING
-                                              : kind == bloomery_scalable ? BLOOMERY_SCALABLE
-                                                                          : BLOOMERY_PLAIN);
+  construct(INTERNAL_FUNCTION_PARAM_PASSTHRU, kind_of(Z_OBJCE_P(ZEND_THIS)));
 }
 
 ZEND_METHOD(Bloomery_WindowFilter, __construct) {
@@ -271,10 +289,12 @@ ZEND_METHOD(Bloomery_Filter, open) {
       (!no_capacity && !bloomery_take_count(&request.spec.capacity, "capacity", capacity)) ||
       (!no_fpr && !bloomery_take_fpr(&request, fpr)) || (options && !bloomery_take_options(&request, options, true)))
     RETURN_THROWS();
+  zend_class_entry *called = zend_get_called_scope(execute_data);
+  if (how != 'r' && how != 'w' && !bloomery_take_class(&request, called)) RETURN_THROWS();
   bloomery_error error;
   bloomery_filter *filter = opened(location, how, &request, &error);
   if (!filter) return bloomery_throw(&error);
-  bloomery_wrap(return_value, filter, NULL, zend_get_called_scope(execute_data), request.clock);
+  bloomery_wrap(return_value, filter, NULL, called, request.clock);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------------- */

@@ -111,6 +111,10 @@ bool bloomery_take_options(bloomery_request *request, const HashTable *options, 
 bool bloomery_take_count(uint64_t *to, const char *name, zend_long value);
 bool bloomery_take_fpr(bloomery_request *request, double fpr);
 
+/* Gives a new filter the kind of the class that open() or attach() was called of. False and an exception: its objects
+ * have no filter of the kind that was asked for; then nothing may be made or replaced. */
+bool bloomery_take_class(bloomery_request *request, const zend_class_entry *called);
+
 /* ---- filters that stay (attached.c) ------------------------------------------------------------------------------ */
 
 uint32_t bloomery_count_attached(void);

@@ -33,6 +33,18 @@ unset($again);
 var_dump(CountingFilter::open("c.bloom")->has("a"), get_class(CountingFilter::open("c.bloom")));
 file_put_contents("text", str_repeat("some text ", 1000));
 var_dump(code(fn() => $c->save("text")) === Exception::NOT_A_FILTER, strlen(file_get_contents("text")));
+// A new filter has the kind of the class; if it cannot have it, nothing is made, and nothing replaced.
+abstract class Half extends Filter {}
+class Mine extends Filter {}
+var_dump(get_class(CountingFilter::open("new", "x", 100, 0.01)), get_class(Mine::open("own", "a", 100, 0.01)), WindowFilter::open("new", "n", 100, 0.01, ['window' => 60])->stats()['kind']);
+(new Filter(100, 0.01))->save("old");
+$before = md5_file("old");
+foreach (["x", "a", "n"] as $mode)
+    foreach (["old", "none"] as $path)
+        foreach ([fn() => Mine::open($path, $mode, 100, 0.01, ['kind' => 'counting']), fn() => CountingFilter::open($path, $mode, 100, 0.01, ['kind' => 'plain']), fn() => Half::open($path, $mode, 100, 0.01)] as $i => $call)
+            try { $call(); echo "$i is open\n"; } catch (Exception $e) { if ($e->getCode() !== Exception::WRONG_KIND) echo $e->getMessage(), "\n"; } catch (Error) { if ($i !== 2) echo "$i is an error\n"; }
+var_dump(code(fn() => CountingFilter::attach("none", true, 100, 0.01)) === Exception::WRONG_KIND, md5_file("old") === $before);
+array_map(unlink(...), ["new", "own", "old"]);
 chmod("c.bloom", 0640);
 $c->save("c.bloom");
 printf("%o\n", fileperms("c.bloom") & 0777);
@@ -68,6 +80,11 @@ bool(false)
 string(23) "Bloomery\CountingFilter"
 bool(true)
 int(10000)
+string(23) "Bloomery\CountingFilter"
+string(4) "Mine"
+string(6) "window"
+bool(true)
+bool(true)
 640
 bool(false)
 bool(false)

@@ -1,8 +1,11 @@
-// The server's memory in tests without a server: counted, and refused on demand.
+// The server's memory in tests without a server: counted, refused on demand, and moved.
 #pragma once
+
+#include <malloc.h>
 
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 
 #include "server/api.hpp"
 
@@ -36,6 +39,28 @@ struct CountedMemory {
   static void give_back(void* memory) {
     held -= memory != nullptr;
     std::free(memory);
+  }
+};
+
+// The sizes tell that this memory, unlike a server's, does not keep the alignment of what it moves:
+// an array that is aligned by chance alone stays.
+struct MovingMemory : CountedMemory {
+  MovingMemory() {
+    server::api.DefragAlloc = move;
+    server::api.MallocSize = malloc_usable_size;
+  }
+  static inline int moves = 0;
+
+ private:
+  // What was there is overwritten, so that code that still reads it gives itself away.
+  static void* move(server::DefragContext*, void* memory) {
+    const std::size_t bytes = malloc_usable_size(memory);
+    void* moved = std::malloc(bytes);
+    std::memcpy(moved, memory, bytes);
+    std::memset(memory, 0xDD, bytes);
+    std::free(memory);
+    ++moves;
+    return moved;
   }
 };
 

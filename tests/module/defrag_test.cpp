@@ -1,10 +1,8 @@
 // Values all of whose allocations are moved by the server's defragmentation: nothing points to the
 // old places.
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -21,37 +19,8 @@ using namespace bloomery::test;
 using bloomery::Hash128;
 using bloomery::Kind;
 
-int moves = 0;
-
-// What was there is overwritten, so that code that still reads it gives itself away.
-void* move(DefragContext*, void* memory) {
-  const std::size_t bytes = malloc_usable_size(memory);
-  void* moved = std::malloc(bytes);
-  std::memcpy(moved, memory, bytes);
-  std::memset(memory, 0xDD, bytes);
-  std::free(memory);
-  ++moves;
-  return moved;
-}
-
-// The sizes tell that this memory, unlike a server's, does not keep the alignment of what it moves:
-// an array that is aligned by chance alone stays.
-struct MovingMemory : CountedMemory {
-  MovingMemory() {
-    api.DefragAlloc = move;
-    api.MallocSize = malloc_usable_size;
-  }
-};
-
 std::size_t add(Value& value, int first, int count) {
   return insert(value, hashes_of(value, first, count)).added.answered;
-}
-
-// As the server does it: the value itself first, then what it holds.
-AnyValue moved(AnyValue value) {
-  auto* const there = static_cast<Value*>(defragment(nullptr, value.release()));
-  there->defragment(nullptr);
-  return AnyValue(there);
 }
 
 // The same items go into one that is moved again and again and into one that stays.
@@ -71,8 +40,8 @@ void check(const std::function<AnyValue()>& make) {
   goes->clear();
   stays->clear();
   ASSERT_EQ(whole(*goes), whole(*stays));
-  ASSERT_GT(moves, 0);
-  moves = 0;
+  ASSERT_GT(memory.moves, 0);
+  memory.moves = 0;
   goes.reset();
   stays.reset();
   EXPECT_EQ(CountedMemory::held, 0U);
@@ -127,7 +96,7 @@ TEST(Defragmentation, OfCuckooFilters) {
   ASSERT_GT(goes->header().sub_filters, 2U);
   for (std::uint32_t i = 0; i < goes->header().sub_filters; ++i)
     EXPECT_TRUE(std::ranges::equal(goes->array(i), stays->array(i)));
-  EXPECT_GT(moves, 0);
+  EXPECT_GT(memory.moves, 0);
   goes.reset();
   stays.reset();
   EXPECT_EQ(CountedMemory::held, 0U);

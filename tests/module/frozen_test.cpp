@@ -2,10 +2,8 @@
 #include "values/frozen.hpp"
 
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -150,31 +148,12 @@ TEST(ServersFrozen, IsNotBelieved) {
     EXPECT_THROW((void)decode_header(std::span(bytes).first(size)), Error) << size;
 }
 
-// ---- moved by the server's defragmentation -----------------------------------------------------
-
-void* move_frozen(DefragContext*, void* memory) {
-  const std::size_t bytes = malloc_usable_size(memory);
-  void* moved = std::malloc(bytes);
-  std::memcpy(moved, memory, bytes);
-  std::memset(memory, 0xDD, bytes);
-  std::free(memory);
-  return moved;
-}
-
 TEST(ServersFrozen, IsTheSameWhereverItIsMoved) {
-  struct FrozenMoves : CountedMemory {
-    FrozenMoves() {
-      api.DefragAlloc = move_frozen;
-      api.MallocSize = malloc_usable_size;
-    }
-  };
-  const FrozenMoves memory;
+  const MovingMemory memory;
   const FrozenFilter filter = built(kItems);
   AnyValue value = loaded(filter);
   for (int i = 0; i < 5; ++i) {
-    auto* const there = static_cast<Value*>(defragment(nullptr, value.release()));
-    there->defragment(nullptr);
-    value = AnyValue(there);
+    value = moved(std::move(value));
     expect_same(*value, filter, 2 * kItems);
   }
 }

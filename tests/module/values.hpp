@@ -67,4 +67,11 @@ inline std::vector<std::byte> whole(const server::Value& value, std::uint64_t pa
   return bytes;
 }
 
+// As the server's defragmentation does it: the value itself first, then what it holds.
+inline server::AnyValue moved(server::AnyValue value) {
+  auto* const there = static_cast<server::Value*>(server::defragment(nullptr, value.release()));
+  there->defragment(nullptr);
+  return server::AnyValue(there);
+}
+
 }  // namespace bloomery::test

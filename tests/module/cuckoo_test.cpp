@@ -162,13 +162,20 @@ TEST(Cuckoo, GrowsOnlyAsFarAsItMay) {
 // Removed are always the oldest items, so that the first sub-filter empties and in the end has room for
 // all that the newest holds. Slices of 2^22 buckets leave some of the newest for later, and whatever is
 // added meanwhile comes into the part that is empty by then: the sub-filter must not go.
+// Adds keys, from 0 on, until it has so many sub-filters, and so many more; how many it added.
+std::uint64_t grow(Filter& filter, std::uint64_t sub_filters, std::uint64_t more) {
+  std::uint64_t added = 0;
+  while (filter.header().sub_filters < sub_filters && add(filter, added) == Inserted::yes) ++added;
+  for (std::uint64_t i = 0; i < more; ++i) EXPECT_EQ(add(filter, added++), Inserted::yes);
+  EXPECT_EQ(filter.header().sub_filters, sub_filters);
+  return added;
+}
+
 TEST(Cuckoo, IsCompactedInSlices) {
   const auto filter = Filter::make(plan(std::uint64_t{1} << 22, 1, 20, 1));
-  std::uint64_t added = 0;
+  std::uint64_t added = grow(*filter, 2, 100'000);
   std::uint64_t removed = 0;
   std::uint64_t slices = 0;
-  while (filter->header().sub_filters < 2) ASSERT_EQ(add(*filter, added++), Inserted::yes);
-  for (int i = 0; i < 100000; ++i) ASSERT_EQ(add(*filter, added++), Inserted::yes);
   while (removed < added - added / 200) {
     ASSERT_TRUE(filter->remove(hash_of(removed++)));
     if (!filter->is_compacting()) continue;
@@ -206,9 +213,7 @@ std::uint64_t could_move_down(const Filter& filter) {
 
 TEST(Cuckoo, CompactGoesOnAfterASubFilterThatStays) {
   const auto filter = Filter::make(plan(1024, 2, 20, 1));
-  std::uint64_t added = 0;
-  while (filter->header().sub_filters < 3) ASSERT_EQ(add(*filter, added++), Inserted::yes);
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(add(*filter, added++), Inserted::yes);
+  grow(*filter, 3, 100);
   for (std::uint64_t i = 0; i < 90; ++i) ASSERT_TRUE(filter->remove(hash_of(i)));
   ASSERT_EQ(filter->header().deletes, 90U);
   EXPECT_GT(could_move_down(*filter), 100U);
@@ -221,9 +226,7 @@ TEST(Cuckoo, CompactGoesOnAfterASubFilterThatStays) {
 // The tenth of the items that starts a compaction, and that it ends with a sub-filter that stays.
 TEST(Cuckoo, RemoveCompactsAtATenth) {
   const auto filter = Filter::make(plan(1024, 2, 20, 1));
-  std::uint64_t added = 0;
-  while (filter->header().sub_filters < 3) ASSERT_EQ(add(*filter, added++), Inserted::yes);
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(add(*filter, added++), Inserted::yes);
+  const std::uint64_t added = grow(*filter, 3, 100);
   std::uint64_t removed = 0;
   while (10 * (removed + 1) <= added - removed - 1) ASSERT_TRUE(filter->remove(hash_of(removed++)));
   EXPECT_EQ(filter->header().deletes, removed);

@@ -40,13 +40,6 @@ class CBadInput : public testing::Test {
     write_bytes(scratch_ / name, {bytes.begin(), bytes.end()});
     return scratch_ / name;
   }
-  static std::vector<std::byte> encoded(const Handle& filter) {
-    std::vector<std::byte> bytes(
-        static_cast<std::size_t>(bloomery_encoded_size(filter.get(), nullptr)));
-    EXPECT_EQ(bloomery_encode(filter.get(), bytes.data(), bytes.size(), nullptr),
-              static_cast<std::int64_t>(bytes.size()));
-    return bytes;
-  }
   Scratch scratch_;
 };
 

@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace bloomery::test {
 
@@ -44,6 +46,14 @@ inline int insert(const Handle& handle, const std::string& key) {
 }
 inline int contains(const Handle& handle, const std::string& key) {
   return bloomery_contains(handle.get(), key.data(), key.size(), nullptr);
+}
+
+inline std::vector<std::byte> encoded(const Handle& handle) {
+  std::vector<std::byte> bytes(
+      static_cast<std::size_t>(bloomery_encoded_size(handle.get(), nullptr)));
+  EXPECT_EQ(bloomery_encode(handle.get(), bytes.data(), bytes.size(), nullptr),
+            static_cast<std::int64_t>(bytes.size()));
+  return bytes;
 }
 
 // Checks that a call fails with this code, by what it returns and by the error it writes, whose text

@@ -22,13 +22,6 @@ bloomery_stats stats_of(const Handle& handle) {
   return stats;
 }
 
-std::vector<char> encoded(const Handle& handle) {
-  std::vector<char> bytes(static_cast<std::size_t>(bloomery_encoded_size(handle.get(), nullptr)));
-  EXPECT_EQ(bloomery_encode(handle.get(), bytes.data(), bytes.size(), nullptr),
-            static_cast<std::int64_t>(bytes.size()));
-  return bytes;
-}
-
 TEST(CWhole, Merges) {
   for (const std::uint32_t kind : {BLOOMERY_PLAIN, BLOOMERY_COUNTING}) {
     const Handle a = in_memory(kind), b = in_memory(kind);
@@ -170,7 +163,7 @@ TEST(CWhole, EncodesAndDecodes) {
        {BLOOMERY_PLAIN, BLOOMERY_COUNTING, BLOOMERY_SCALABLE, BLOOMERY_WINDOW}) {
     const Handle a = in_memory(kind);
     insert(a, "key");
-    std::vector<char> bytes = encoded(a);
+    std::vector<std::byte> bytes = encoded(a);
     const Handle again(bloomery_decode(bytes.data(), bytes.size(), nullptr));
     EXPECT_EQ(contains(again, "key"), 1);
     EXPECT_EQ(stats_of(again).kind, kind);
@@ -181,7 +174,7 @@ TEST(CWhole, EncodesAndDecodes) {
     expect_code(BLOOMERY_INVALID_ARGUMENT, "NULL", [&](bloomery_error* error) {
       return bloomery_encode(a.get(), nullptr, bytes.size(), error);
     });
-    bytes[10'000] = static_cast<char>(bytes[10'000] ^ 1);
+    bytes[10'000] ^= std::byte{1};
     expect_code(BLOOMERY_CORRUPT, "damaged", [&](bloomery_error* error) {
       return bloomery_decode(bytes.data(), bytes.size(), error);
     });

@@ -4,11 +4,9 @@
 #include "output/message.hpp"
 #include "output/system.hpp"
 
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -38,16 +36,10 @@ void print_json(const nlohmann::ordered_json& json) {
 }
 
 void say(std::string_view text) noexcept {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-    if (written >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EAGAIN) {
-      pollfd wait{STDERR_FILENO, POLLOUT, 0};
-      ::poll(&wait, 1, -1);
-    } else if (errno != EINTR) {
-      return;
-    }
+  try {
+    write_all(STDERR_FILENO, {text.data(), text.size()}, {});
+  } catch (...) {
+    // There is no place left to report it.
   }
 }
 

@@ -46,7 +46,7 @@ std::string verb_names() {
 template <class Visit>
 void for_flags_of(const VerbInfo& verb, Visit visit) {
   for (const Flag& flag : all_flags())
-    if ((flag.verbs & verb_bit(verb.verb)) != 0) visit(flag);
+    if (has(verb, flag)) visit(flag);
 }
 
 // The pattern that a case statement compares the previous word with.

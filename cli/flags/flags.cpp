@@ -209,6 +209,13 @@ std::string flag_name(const Flag& flag) {
                                 : fmt::format("--{}", flag.long_name);
 }
 
+std::string verbs_of(const Flag& flag) {
+  std::string names;
+  for (const VerbInfo& verb : all_verbs())
+    if (has(verb, flag)) names += fmt::format("{}{}", names.empty() ? "" : ", ", verb.name);
+  return names;
+}
+
 std::string_view flag_of(PlanField field) {
   switch (field) {
     case PlanField::kind:

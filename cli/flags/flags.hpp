@@ -67,6 +67,8 @@ struct Flag {
 
 // "--items", or "-h" if there is no long name.
 [[nodiscard]] std::string flag_name(const Flag& flag);
+// "add, remove": the verbs that have it.
+[[nodiscard]] std::string verbs_of(const Flag& flag);
 
 struct Example {
   std::string_view command;
@@ -85,6 +87,10 @@ struct VerbInfo {
 };
 
 constexpr std::uint32_t kAnyNumber = UINT32_MAX;
+
+[[nodiscard]] constexpr bool has(const VerbInfo& verb, const Flag& flag) noexcept {
+  return (flag.verbs & verb_bit(verb.verb)) != 0;
+}
 
 [[nodiscard]] std::span<const Flag> all_flags() noexcept;
 [[nodiscard]] std::span<const VerbInfo> all_verbs() noexcept;

@@ -79,7 +79,7 @@ std::string long_help() {
 std::string short_help(const VerbInfo& verb) {
   std::string out = fmt::format("{}\n\nUsage: {}\n\nFlags:\n", verb.summary, usage(verb));
   for (const Flag& flag : all_flags()) {
-    if ((flag.verbs & verb_bit(verb.verb)) == 0) continue;
+    if (!has(verb, flag)) continue;
     out += fmt::format("  {:<22}  {}\n", flag_usage(flag), flag.help);
   }
   return out;
@@ -90,7 +90,7 @@ std::string long_help(const VerbInfo& verb) {
   if (!verb.detail.empty()) out += fmt::format("\n{}", wrapped(verb.detail, 0));
   out += "\nFlags:\n";
   for (const Flag& flag : all_flags()) {
-    if ((flag.verbs & verb_bit(verb.verb)) == 0) continue;
+    if (!has(verb, flag)) continue;
     out += fmt::format("  {}\n{}", flag_usage(flag), wrapped(flag.help, 8));
     if (!flag.detail.empty()) out += wrapped(flag.detail, 8);
   }

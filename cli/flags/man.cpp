@@ -34,14 +34,6 @@ std::string flag_line(const Flag& flag) {
   return text;
 }
 
-std::string verbs_of(const Flag& flag) {
-  std::string text;
-  for (const VerbInfo& verb : all_verbs())
-    if ((flag.verbs & verb_bit(verb.verb)) != 0)
-      text += fmt::format("{}{}", text.empty() ? "" : ", ", verb.name);
-  return text;
-}
-
 std::string in_capitals(std::string_view text) {
   std::string out(text);
   for (char& c : out)

@@ -42,17 +42,12 @@ struct Parsed {
   const std::string name = given.starts_with("-=") ? given : given.substr(0, given.find('='));
   std::vector<std::string> names;
   for (const Flag& flag : all_flags()) {
-    const bool here = (flag.verbs & verb_bit(verb.verb)) != 0;
+    const bool here = has(verb, flag);
     const bool same = flag_name(flag) == name ||
                       (flag.short_name != 0 && name == fmt::format("-{}", flag.short_name));
-    if (same && !here) {
-      std::string where;
-      for (const VerbInfo& other : all_verbs())
-        if ((flag.verbs & verb_bit(other.verb)) != 0)
-          where += fmt::format("{}{}", where.empty() ? "" : ", ", other.name);
-      refuse(fmt::format("{}: {} is a flag of {}; see bloomery {} -h", verb.name, name, where,
-                         verb.name));
-    }
+    if (same && !here)
+      refuse(fmt::format("{}: {} is a flag of {}; see bloomery {} -h", verb.name, name,
+                         verbs_of(flag), verb.name));
     if (here) names.push_back(flag_name(flag));
   }
   const std::string near = name.starts_with("--") ? suggestion(name, names) : std::string();
@@ -97,7 +92,7 @@ void refuse_values(const std::vector<std::string>& arguments, const VerbInfo& ve
     if (argument == "--") return;
     for (const Flag& flag : all_flags()) {
       const std::string start = flag_name(flag) + "=";
-      if ((flag.verbs & verb_bit(verb.verb)) != 0 && !flag.long_name.empty() &&
+      if (has(verb, flag) && !flag.long_name.empty() &&
           (flag.value.empty() ? argument.starts_with(start) : argument == start))
         refuse(fmt::format("{}: {} {}", verb.name, flag_name(flag),
                            flag.value.empty() ? "takes no value" : "needs a value"));
@@ -149,7 +144,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
   Parsed parsed;
   parsed.app = &app;
   for (const Flag& flag : all_flags()) {
-    if ((flag.verbs & verb_bit(verb->verb)) == 0) continue;
+    if (!has(*verb, flag)) continue;
     CLI::Option* const option =
         flag.value.empty() ? app.add_flag(flag_names(flag)) : app.add_option(flag_names(flag));
     option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);

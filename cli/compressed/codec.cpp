@@ -3,32 +3,30 @@
 
 namespace bloomery::cli {
 
-std::unique_ptr<Decoder> make_decoder(Format format) {
+namespace {
+
+struct Codec {
+  std::unique_ptr<Decoder> (*decoder)();
+  std::unique_ptr<Encoder> (*encoder)();
+};
+
+Codec codec_of(Format format) noexcept {
   switch (format) {
     case Format::gzip:
-      return gzip_decoder();
+      return {gzip_decoder, gzip_encoder};
     case Format::zstd:
-      return zstd_decoder();
+      return {zstd_decoder, zstd_encoder};
     case Format::xz:
-      return xz_decoder();
+      return {xz_decoder, xz_encoder};
     case Format::bzip2:
       break;
   }
-  return bzip2_decoder();
+  return {bzip2_decoder, bzip2_encoder};
 }
 
-std::unique_ptr<Encoder> make_encoder(Format format) {
-  switch (format) {
-    case Format::gzip:
-      return gzip_encoder();
-    case Format::zstd:
-      return zstd_encoder();
-    case Format::xz:
-      return xz_encoder();
-    case Format::bzip2:
-      break;
-  }
-  return bzip2_encoder();
-}
+}  // namespace
+
+std::unique_ptr<Decoder> make_decoder(Format format) { return codec_of(format).decoder(); }
+std::unique_ptr<Encoder> make_encoder(Format format) { return codec_of(format).encoder(); }
 
 }  // namespace bloomery::cli

@@ -17,6 +17,16 @@
 namespace bloomery::test {
 namespace {
 
+// Kills it after at most so long, in four of five rounds counted from its first key. In the others it may die while it
+// opens the file, recovers what the last one left, or is in its first load.
+void kill_at_random(Writer& writer, int round, std::mt19937& random, unsigned microseconds) {
+  if (round % 5 != 0) {
+    EXPECT_TRUE(writer.wait_for_a_key());
+  }
+  writer.listen(std::chrono::microseconds(random() % microseconds));
+  writer.kill();
+}
+
 class KilledWriter : public testing::TestWithParam<Durability> {
  protected:
   void SetUp() override {
@@ -34,19 +44,12 @@ TEST_P(KilledWriter, LosesNothingThatItAcknowledged) {
   int fruitful = 0;
   for (int round = 0; round < 50; ++round) {
     Writer writer(path_, name_of(GetParam()), next);
-    // Some die while they open, or recover what the last one left.
-    if (round % 5 != 0) {
-      ASSERT_TRUE(writer.wait_for_a_key());
-    }
-    writer.listen(std::chrono::microseconds(random() % 20'000));
-    writer.kill();
+    kill_at_random(writer, round, random, 20'000);
     const std::uint64_t acknowledged = writer.acknowledged();
     fruitful += acknowledged != next;
     const auto reader = FilterFile::open(path_);
     ASSERT_EQ(missing(reader.view(), next, acknowledged - next), 0U) << "round " << round;
-    const VerifyReport report = verify(path_);
-    ASSERT_NE(report.state, VerifyReport::State::unclean) << report.detail;
-    ASSERT_TRUE(report.damaged_chunks.empty()) << report.detail;
+    expect_recoverable(path_);
     next = acknowledged;
   }
   EXPECT_GE(fruitful, 40);
@@ -105,11 +108,7 @@ TEST_P(KilledKind, IsAPrefixOfItsOperationsWithAllAcknowledgedOnes) {
   int fruitful = 0;
   for (int round = 0; round < 50; ++round) {
     Writer writer(path, name_of(durability), next);
-    if (round % 5 != 0) {
-      ASSERT_TRUE(writer.wait_for_a_key());
-    }
-    writer.listen(std::chrono::microseconds(random() % 8'000));
-    writer.kill();
+    kill_at_random(writer, round, random, 8'000);
     const std::uint64_t acknowledged = writer.acknowledged();
     fruitful += acknowledged != next;
     for (; next < acknowledged; ++next) model.apply(numbered_operation(number, next));
@@ -119,9 +118,7 @@ TEST_P(KilledKind, IsAPrefixOfItsOperationsWithAllAcknowledgedOnes) {
       ASSERT_LT(next, acknowledged + 100) << "round " << round;
       model.apply(numbered_operation(number, next++));
     }
-    const VerifyReport report = verify(path);
-    ASSERT_NE(report.state, VerifyReport::State::unclean) << report.detail;
-    ASSERT_TRUE(report.damaged_chunks.empty()) << report.detail;
+    expect_recoverable(path);
     ASSERT_LE(scratch.files(), 2U);
   }
   EXPECT_GE(fruitful, 40);
@@ -198,18 +195,11 @@ TEST_P(KilledLoad, LosesNothingThatItAcknowledged) {
     const std::string path = scratch / "kind.bloom";
     FilterFile::create(path, one.kind.plan).close();
     Writer writer(path, name_of(one.durability), 0, one.keys);
-    // Some die while they open the file, or in their first load.
-    if (round % 5 != 0) {
-      ASSERT_TRUE(writer.wait_for_a_key());
-    }
-    writer.listen(std::chrono::microseconds(random() % 8'000));
-    writer.kill();
+    kill_at_random(writer, round, random, 8'000);
     const std::uint64_t acknowledged = writer.acknowledged();
     fruitful += acknowledged != 0;
     const std::uint64_t done = operations_in(FilterFile::open(path), one, acknowledged);
-    const VerifyReport report = verify(path);
-    ASSERT_NE(report.state, VerifyReport::State::unclean) << report.detail;
-    ASSERT_TRUE(report.damaged_chunks.empty()) << report.detail;
+    expect_recoverable(path);
     // The next writer finds the same.
     auto file = FilterFile::open(path, {.access = Access::write, .durability = one.durability});
     EXPECT_EQ(operations_in(file, one, acknowledged), done);
@@ -230,11 +220,7 @@ TEST(KilledRebuild, LeavesTheOldFilterOrTheNew) {
   int fruitful = 0;
   for (int round = 0; round < 50; ++round) {
     Writer writer(path, "rebuild", done);
-    if (round % 5 != 0) {
-      ASSERT_TRUE(writer.wait_for_a_key());
-    }
-    writer.listen(std::chrono::microseconds(random() % 5'000));
-    writer.kill();
+    kill_at_random(writer, round, random, 5'000);
     fruitful += writer.acknowledged() != done;
     const auto reader = FilterFile::open(path);
     const VerifyReport report = verify(path);

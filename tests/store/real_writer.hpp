@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <gtest/gtest.h>
+#include <bloomery/filter_file.hpp>
 
 #include <array>
 #include <chrono>
@@ -85,5 +86,12 @@ class Writer {
   int said_ = -1;
   std::uint64_t acknowledged_;
 };
+
+// Of a file whose writers were killed.
+inline void expect_recoverable(const std::string& path) {
+  const VerifyReport report = verify(path);
+  EXPECT_NE(report.state, VerifyReport::State::unclean) << report.detail;
+  EXPECT_TRUE(report.damaged_chunks.empty()) << report.detail;
+}
 
 }  // namespace bloomery::test

@@ -102,13 +102,7 @@ TEST_F(Files, VerifyFindsAFlippedBitAndSalvageKeepsEveryKey) {
   const Ran whole = run({"verify", filter});
   EXPECT_EQ(whole.code, 0);
   EXPECT_NE(whole.out.find("whole"), std::string::npos);
-  {
-    std::fstream bytes(filter, std::ios::in | std::ios::out | std::ios::binary);
-    bytes.seekg(200'000);
-    const char old = static_cast<char>(bytes.get());
-    bytes.seekp(200'000);
-    bytes.put(static_cast<char>(old ^ 1));
-  }
+  put(filter, {200'000}, static_cast<char>(text_of(filter)[200'000] ^ 1));
   EXPECT_TRUE(is_error(run({"verify", filter}), {filter, "damaged", "salvage", "number 2"}));
   EXPECT_EQ(info(filter)["state"], "damaged");
   const Ran salvaged = run({"salvage", filter, out});
@@ -125,11 +119,7 @@ TEST_F(Files, OneOfAThingIsSingular) {
   run({"create", filter, "-n", "1", "-p", "1%"});
   EXPECT_EQ(run({"verify", filter}).out, filter + ": whole, its only chunk is what was written\n");
   EXPECT_NE(run({"info", filter}).out.find("1 key at 1 %"), std::string::npos);
-  {
-    std::fstream bytes(filter, std::ios::in | std::ios::out | std::ios::binary);
-    bytes.seekp(8200);
-    bytes.put(1);
-  }
+  put(filter, {8200}, 1);
   EXPECT_TRUE(is_error(run({"verify", filter}), {"1 of 1 chunk of the bits is damaged"}));
   EXPECT_NE(run({"salvage", filter, out}).err.find("1 of 1 chunk was damaged and is all ones"),
             std::string::npos);
@@ -249,13 +239,7 @@ TEST_F(Files, WhatIsNoFilterIsRefused) {
   const std::string text = file("text", "just text\n"), empty = file("empty", "");
   const std::string newer = made("newer", "a\n"), directory = path("directory");
   std::filesystem::create_directory(directory);
-  {
-    std::fstream bytes(newer, std::ios::in | std::ios::out | std::ios::binary);
-    for (const int header : {0, 4096}) {
-      bytes.seekp(header + 8);
-      bytes.put(99);
-    }
-  }
+  put(newer, {8, 4096 + 8}, 99);
   for (const std::string verb : {"add", "check", "info", "verify"}) {
     EXPECT_TRUE(is_error(run({verb, path("none")}, "a\n"), {path("none")})) << verb;
     EXPECT_TRUE(is_error(run({verb, directory}, "a\n"), {directory})) << verb;
@@ -303,10 +287,9 @@ TEST_F(Files, TheOutputIsNeverTheFilter) {
 TEST_F(Files, OneWriterAtATime) {
   const std::string filter = made("f", "a\n");
   Running writer({"add", filter});
-  // The lock is taken once a line is there, which is within a second of its being read.
+  // The lock is taken once a line is there.
   writer.write("b\n");
-  for (int i = 0; i < 200 && run({"check", "-q", filter}, "b\n").code != 0; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  await(filter, "b\n");
   EXPECT_TRUE(is_error(run({"add", "-q", filter}, "x\n"), {filter, "writer"}));
   EXPECT_EQ(run({"check", filter}, "a\nb\nx\n").out, "a\nb\n");  // readers go on
   const Ran checked = run({"verify", filter});

@@ -123,17 +123,19 @@ TEST(GrowingLines, GrowBySubFiltersWhenTheDiskIsFull) {
   }
 }
 
+std::vector<Hash128> hashes_in(const HashSpool& spool) {
+  std::vector<Hash128> hashes;
+  spool.for_each([&](auto part) { hashes.insert(hashes.end(), part.begin(), part.end()); });
+  return hashes;
+}
+
 TEST(HashSpool, GivesWhatItWasGivenInOrder) {
   for (const std::uint64_t count :
        {std::uint64_t{0}, std::uint64_t{1}, kSpooled - 1, kSpooled, kSpooled + 1, 3 * kSpooled}) {
     HashSpool spool;
     const auto hashes = test::hashes_of(Hasher(), 0, count);
     for (const Hash128 hash : hashes) ASSERT_TRUE(spool.add(hash));
-    for (int again = 0; again < 2; ++again) {
-      std::vector<Hash128> given;
-      spool.for_each([&](auto part) { given.insert(given.end(), part.begin(), part.end()); });
-      EXPECT_TRUE(given == hashes) << count;
-    }
+    for (int again = 0; again < 2; ++again) EXPECT_TRUE(hashes_in(spool) == hashes) << count;
   }
 }
 
@@ -146,9 +148,7 @@ TEST(HashSpool, TriesTheDiskNoMoreAfterAFailure) {
       ASSERT_EQ(spool.add(hashes[i]), i + 1 < kSpooled) << i;
   }
   EXPECT_FALSE(spool.add(hashes.back()));  // there is a disk now
-  std::vector<Hash128> given;
-  spool.for_each([&](auto part) { given.insert(given.end(), part.begin(), part.end()); });
-  EXPECT_TRUE(given == hashes);
+  EXPECT_TRUE(hashes_in(spool) == hashes);
 }
 
 }  // namespace

@@ -17,17 +17,7 @@ using test::run;
 using test::Running;
 
 class KeysOfLines : public Files {};
-class OutputFiles : public Files {
- protected:
-  // The names of all files there.
-  [[nodiscard]] std::vector<std::string> names() const {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(path("")))
-      names.push_back(entry.path().filename());
-    std::sort(names.begin(), names.end());
-    return names;
-  }
-};
+class OutputFiles : public Files {};
 
 TEST_F(KeysOfLines, TheWholeLineIsPrinted) {
   EXPECT_EQ(run({"dedup", "-q", "-k", "3,1", "-d", ","}, "a,1,x\nb,2,x\na,3,x\n").out,

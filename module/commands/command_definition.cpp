@@ -23,26 +23,7 @@ KeySpec key_spec(std::uint64_t flags, int first, int last) {
   return spec;
 }
 
-}  // namespace
-
-void reply_exception(Context* context) noexcept {
-  try {
-    throw;
-  } catch (const ErrorReply& error) {
-    api.ReplyWithError(context, error.message);
-  } catch (const WrongArity&) {
-    api.WrongArity(context);
-  } catch (const Error& error) {
-    api.ReplyWithError(context, error.code() == ErrorCode::no_memory
-                                    ? kNoMemory
-                                    : ("ERR " + std::string(error.what())).c_str());
-  } catch (const std::bad_alloc&) {
-    api.ReplyWithError(context, kNoMemory);
-  } catch (...) {
-    api.ReplyWithError(context, "ERR the command failed");
-  }
-}
-
+// `category`: our own, in addition to those of its access; empty: the server takes none.
 bool create(Context* context, Described command, const char* category) {
   const bool has_sources = command.arguments.back().key_spec_index == 1;
   if (api.CreateCommand(context, command.name, command.function.called, command.access.flags, 1,
@@ -74,8 +55,31 @@ bool create(Context* context, Described command, const char* category) {
   return api.SetCommandACLCategories(made, categories.c_str()) == kOk;
 }
 
-const char* own_category(Context* context, const char* name) noexcept {
-  return api.AddACLCategory != nullptr && api.AddACLCategory(context, name) == kOk ? name : "";
+}  // namespace
+
+void reply_exception(Context* context) noexcept {
+  try {
+    throw;
+  } catch (const ErrorReply& error) {
+    api.ReplyWithError(context, error.message);
+  } catch (const WrongArity&) {
+    api.WrongArity(context);
+  } catch (const Error& error) {
+    api.ReplyWithError(context, error.code() == ErrorCode::no_memory
+                                    ? kNoMemory
+                                    : ("ERR " + std::string(error.what())).c_str());
+  } catch (const std::bad_alloc&) {
+    api.ReplyWithError(context, kNoMemory);
+  } catch (...) {
+    api.ReplyWithError(context, "ERR the command failed");
+  }
+}
+
+bool create_all(Context* context, std::vector<Described> commands, const char* category) {
+  const bool taken = api.AddACLCategory != nullptr && api.AddACLCategory(context, category) == kOk;
+  for (Described& command : commands)
+    if (!create(context, std::move(command), taken ? category : "")) return false;
+  return true;
 }
 
 }  // namespace bloomery::server

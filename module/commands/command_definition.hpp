@@ -91,10 +91,9 @@ struct Described {
   const char* tips = nullptr;
 };
 
-// Creates a command. `category`: our own, in addition to those of its access; empty: the server
-// takes none. False: the name is taken.
-[[nodiscard]] bool create(Context* context, Described command, const char* category);
-// Returns the category if the server takes new ones, or an empty text.
-[[nodiscard]] const char* own_category(Context* context, const char* name) noexcept;
+// Creates the commands, in our own category `category` in addition to those of their access, if the server takes new
+// ones. False: a name is taken.
+[[nodiscard]] bool create_all(Context* context, std::vector<Described> commands,
+                              const char* category);
 
 }  // namespace bloomery::server

@@ -125,11 +125,6 @@ std::vector<Described> described() {
 
 }  // namespace
 
-bool register_commands(Context* context) {
-  const char* const category = own_category(context, "bloom");
-  for (Described& command : described())
-    if (!create(context, std::move(command), category)) return false;
-  return true;
-}
+bool register_commands(Context* context) { return create_all(context, described(), "bloom"); }
 
 }  // namespace bloomery::server

@@ -79,11 +79,6 @@ std::vector<Described> described() {
 
 }  // namespace
 
-bool register_commands(Context* context) {
-  const char* const category = own_category(context, "cuckoo");
-  for (Described& command : described())
-    if (!create(context, std::move(command), category)) return false;
-  return true;
-}
+bool register_commands(Context* context) { return create_all(context, described(), "cuckoo"); }
 
 }  // namespace bloomery::server::cuckoo

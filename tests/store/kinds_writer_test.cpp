@@ -13,51 +13,43 @@ FilterFile created(FakeOs& os, const FilterPlan& plan, Durability durability) {
   return Files(os).create(kKindPath, plan, {.durability = durability});
 }
 
-// The first insert that finds the journal full, and the calls that it makes: (before, last].
+// An insert that finds the journal full, and the calls that it makes: (before, last].
 struct Restart {
   std::uint64_t key = 0, before = 0, last = 0;
 };
-Restart first_restart(Durability durability) {
-  FakeOs os(kKindRoom);
+std::vector<Restart> first_restarts(std::size_t count, Durability durability) {
+  FakeOs os(std::size_t{1} << 22);
   auto file = created(os, kCounting, durability);
   file.insert(std::uint64_t{0});
+  std::vector<Restart> restarts;
   std::uint64_t usual = 0;
-  for (std::uint64_t key = 1; key < 10'000; ++key) {
-    const std::uint64_t before = os.calls();
-    file.insert(key);
-    const std::uint64_t calls = os.calls() - before;
-    if (usual != 0 && calls > 3 * usual) return {key, before, os.calls()};
-    usual = calls;
-  }
-  ADD_FAILURE() << "the journal is never full";
-  return {};
-}
-
-// Replacing a file costs as much as the filter is large, so a filter that is written a lot does it ever more rarely.
-TEST(KindWriter, HasALargerJournalAfterEachFullOne) {
-  FakeOs os(std::size_t{1} << 22);
-  auto file = created(os, kCounting, Durability::process);
-  file.insert(std::uint64_t{0});
-  std::vector<std::uint64_t> full;  // the keys that found the journal full
-  std::uint64_t usual = 0;
-  for (std::uint64_t key = 1; key < 40'000 && full.size() < 3; ++key) {
+  for (std::uint64_t key = 1; key < 40'000 && restarts.size() < count; ++key) {
     const std::uint64_t before = os.calls();
     file.insert(key);
     const std::uint64_t calls = os.calls() - before;
     if (usual != 0 && calls > 3 * usual)
-      full.push_back(key);
+      restarts.push_back({key, before, os.calls()});
     else
       usual = calls;
   }
-  ASSERT_EQ(full.size(), 3U);
-  EXPECT_GT(full[1] - full[0], full[0] * 3 / 2);
-  EXPECT_GT(full[2] - full[1], (full[1] - full[0]) * 3 / 2);
+  EXPECT_EQ(restarts.size(), count) << "the journal is never full";
+  restarts.resize(count);
+  return restarts;
+}
+
+// Replacing a file costs as much as the filter is large, so a filter that is written a lot does it ever more rarely.
+TEST(KindWriter, HasALargerJournalAfterEachFullOne) {
+  const auto full = first_restarts(3, Durability::process);
+  const std::uint64_t first = full[0].key, second = full[1].key - first,
+                      third = full[2].key - full[1].key;
+  EXPECT_GT(second, first * 3 / 2);
+  EXPECT_GT(third, second * 3 / 2);
 }
 
 // Where the new file's name may not last, nothing more is acknowledged in it.
 TEST(KindWriter, AcknowledgesNothingThatARefusedReplacementMayLose) {
   for (const Durability durability : {Durability::process, Durability::sync}) {
-    const Restart restart = first_restart(durability);
+    const Restart restart = first_restarts(1, durability).front();
     std::uint64_t poisoned = 0, went_on = 0;
     for (std::uint64_t call = restart.before + 1; call <= restart.last; ++call) {
       SCOPED_TRACE(name_of(durability) + ", call " + std::to_string(call - restart.before));

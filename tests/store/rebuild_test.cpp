@@ -89,6 +89,12 @@ TEST_F(Rebuild, NeedsNoOldOne) {
   EXPECT_TRUE(FilterFile::open(fresh).may_contain(3));
 }
 
+void merge_in_pieces(FilterFile& file, std::span<const std::byte> bytes) {
+  constexpr std::size_t kPiece = 50'001;
+  for (std::size_t at = 0; at < bytes.size(); at += kPiece)
+    file.merge_bytes(at, bytes.subspan(at, std::min(kPiece, bytes.size() - at)));
+}
+
 TEST_F(Rebuild, TakesAFilterInPieces) {
   // Two filters, over three chunks of the file, in pieces that end within them.
   const Plan large = plan_of(Layout::blocked, 512 * 3000);
@@ -96,10 +102,8 @@ TEST_F(Rebuild, TakesAFilterInPieces) {
   for (std::uint64_t key = 0; key < 1'000; ++key) one.insert(key);
   for (std::uint64_t key = 1'000; key < 2'000; ++key) other.insert(key);
   auto file = FilterFile::rebuild(path_, large);
-  for (const Filter* filter : {&one, &other})
-    for (std::size_t at = 0; at < filter->bytes().size(); at += 50'001)
-      file.merge_bytes(at, filter->bytes().subspan(
-                               at, std::min<std::size_t>(50'001, filter->bytes().size() - at)));
+  merge_in_pieces(file, one.bytes());
+  merge_in_pieces(file, other.bytes());
   EXPECT_EQ(code_of([&] { file.merge_bytes(1, one.bytes()); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { file.merge_bytes(one.bytes().size() + 1, {}); }),
             ErrorCode::invalid_argument);
@@ -127,10 +131,8 @@ TEST_F(Rebuild, TakesACountingFilterInPieces) {
     for (std::uint64_t key = 0; key < 1'000; ++key)
       for (std::uint64_t times = 0; times <= key % 9; ++times) one.insert(key), other.insert(key);
     auto file = FilterFile::rebuild(path_, CountingPlan{large});
-    for (const CountingFilter* filter : {&one, &other})
-      for (std::size_t at = 0; at < filter->bytes().size(); at += 50'001)
-        file.merge_bytes(at, filter->bytes().subspan(
-                                 at, std::min<std::size_t>(50'001, filter->bytes().size() - at)));
+    merge_in_pieces(file, one.bytes());
+    merge_in_pieces(file, other.bytes());
     EXPECT_EQ(code_of([&] { file.merge_bytes(1, one.bytes()); }), ErrorCode::invalid_argument);
     file.close();
     EXPECT_TRUE(verify(path_).ok());

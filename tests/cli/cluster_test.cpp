@@ -28,6 +28,11 @@ std::string url(const std::string& kind, const std::string& rest, std::size_t no
 
 class ClusterTool : public test::ToolTest {};
 
+void refused(const test::Arguments& words, const std::vector<std::string>& parts) {
+  const Ran ran = run(words);
+  EXPECT_TRUE(test::is_error(ran, parts)) << ran.err;
+}
+
 // What is the same for strings and for the module.
 void take_through(const std::string& kind) {
   const std::string name = "seen" + std::to_string(kind.size());
@@ -47,18 +52,13 @@ void take_through(const std::string& kind) {
   EXPECT_EQ(info.at("nodes"), 3);
   EXPECT_NE(run({"info", url(kind, name)}).out.find("12 on 3 nodes"), std::string::npos);
 
-  const auto refused = [&](const std::vector<std::string>& words, const std::string& part) {
-    const Ran ran = run(words);
-    EXPECT_EQ(ran.code, 2) << ran.out;
-    EXPECT_NE(ran.err.find(part), std::string::npos) << ran.err;
-  };
-  refused({"create", url(kind, name), "-n", "5K", "-p", "1%"}, "exists");
-  refused({"add", url(kind, name + "&shards=5")}, "it has 12 shards");
-  refused({"add", url(kind, "never")}, "is not there");
-  refused({"create", url(kind, "a{b"), "-n", "5K", "-p", "1%"}, "has a brace");
-  refused({"rotate", url(kind, name)}, "does not rotate");
+  refused({"create", url(kind, name), "-n", "5K", "-p", "1%"}, {"exists"});
+  refused({"add", url(kind, name + "&shards=5")}, {"it has 12 shards"});
+  refused({"add", url(kind, "never")}, {"is not there"});
+  refused({"create", url(kind, "a{b"), "-n", "5K", "-p", "1%"}, {"has a brace"});
+  refused({"rotate", url(kind, name)}, {"does not rotate"});
   refused({"create", "--force", url(kind, name), "-n", "5K", "-p", "1%"},
-          kind.empty() ? "would become shorter" : "is not replaced");
+          {kind.empty() ? "would become shorter" : "is not replaced"});
   const Ran few = run({"create", url(kind, name + "few&shards=2"), "-n", "5K", "-p", "1%"});
   EXPECT_EQ(few.code, 0) << few.err;
   EXPECT_EQ(json::parse(run({"info", "--json", url(kind, name + "few")}).out).at("shards"), 2);
@@ -142,11 +142,6 @@ TEST_F(ClusterTool, ConvertMovesBitsBetweenFilesStringsAndShards) {
   const json info = json::parse(run({"info", "--json", path("last.bloom")}).out);
   EXPECT_NEAR(info.at("inserted").get<double>(), 20'000, 400);
 
-  const auto refused = [&](const std::vector<std::string>& words,
-                           const std::vector<std::string>& parts) {
-    const Ran ran = run(words);
-    EXPECT_TRUE(test::is_error(ran, parts)) << ran.err;
-  };
   refused({"convert", first, url("", "d&shards=7")},
           {"1200 blocks of bits do not divide into 7 shards", "1, 2, 3, 4"});
   refused({"convert", "--force", first, url("", "a&shards=6")}, {"has 12 shards"});
@@ -339,11 +334,6 @@ TEST_F(ClusterTool, ModuleShardsMoveAndMergeAsTheyAre) {
   EXPECT_NEAR(info.at("inserted").get<double>(), 61'000, 400);
   EXPECT_EQ(keys_there(), 13U * 4) << "something was left behind";
 
-  const auto refused = [&](const std::vector<std::string>& words,
-                           const std::vector<std::string>& parts) {
-    const Ran ran = run(words);
-    EXPECT_TRUE(test::is_error(ran, parts)) << ran.err;
-  };
   ASSERT_EQ(run({"create", url("+module", "other"), "-n", "21K", "-p", "0.1%"}).code, 0);
   refused({"merge", url("+module", "x"), url("+module", "a"), url("+module", "other")},
           {"differ in shards, capacity"});

@@ -228,7 +228,7 @@ bool add_names(Context* context, const Names& names, Add add) {
 }
 
 bool add_answer(Context* context, Answer& one) {
-  one.loaded.before = *one.answer;
+  one.loaded = {.before = *one.answer};
   return add_names(context, one.names, [&](const char* name, unsigned flags) {
     return api.RegisterEnumConfig(context, name, one.loaded.before ? 1 : 0, flags, answer_names,
                                   answer_values, 2, get_answer, set_answer, nullptr, &one) == kOk;
@@ -236,7 +236,7 @@ bool add_answer(Context* context, Answer& one) {
 }
 
 bool add_number(Context* context, Number& one) {
-  one.loaded.before = *one.number;
+  one.loaded = {.before = *one.number};
   return add_names(context, one.names, [&](const char* name, unsigned flags) {
     return api.RegisterNumericConfig(context, name, one.loaded.before, one.flags | flags, one.least,
                                      one.most, get_number, set_number, nullptr, &one) == kOk;
@@ -244,7 +244,7 @@ bool add_number(Context* context, Number& one) {
 }
 
 bool add_fpr(Context* context) {
-  loaded_fpr.before = settings.fpr;
+  loaded_fpr = {.before = settings.fpr};
   const std::string shown(text_of(shown_fpr));
   return add_names(context, kFprNames, [&](const char* name, unsigned flags) {
     return api.RegisterStringConfig(context, name, shown.c_str(), flags, get_fpr, set_fpr_text,

@@ -161,6 +161,7 @@ TEST(RealFile, MapsWhatOthersSeeOrAPrivateCopy) {
 }
 
 TEST(RealFile, AMappingThatIsAssignedKeepsItsSize) {
+  EXPECT_TRUE(Mapping().bytes().empty());
   Scratch scratch;
   File file(real_os(), scratch / "f", Os::Open::create);
   file.write(some_bytes(16384), 0);
@@ -173,6 +174,37 @@ TEST(RealFile, AMappingThatIsAssignedKeepsItsSize) {
   const Mapping last = std::move(kept);
   EXPECT_EQ(last.bytes().data(), data);
   EXPECT_EQ(last.bytes().size(), 16384U);
+}
+
+// It writes the bytes again; what it could not write is not synced, although the file can be.
+TEST(RealOs, SyncsWhatItCanWrite) {
+  Scratch scratch;
+  const std::string path = scratch / "f";
+  File file(real_os(), path, Os::Open::create);
+  const std::vector<std::byte> bytes = some_bytes(100);
+  file.write(bytes, 0);
+  const auto sync = [&](int flags) {
+    const int fd = ::open(path.c_str(), flags | O_CLOEXEC);
+    const int result = real_os().sync_written(fd, bytes.data(), bytes.size(), 0);
+    ::close(fd);
+    return result;
+  };
+  EXPECT_EQ(sync(O_RDWR), 0);
+  EXPECT_EQ(sync(O_RDONLY), -EBADF);
+}
+
+TEST(RealOs, FindsDataBetweenHoles) {
+  Scratch scratch;
+  const std::string path = scratch / "f";
+  File file(real_os(), path, Os::Open::create);
+  file.write(some_bytes(4096), 1 << 20);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::uint64_t from = 0, to = 0;
+  EXPECT_EQ(real_os().next_data(fd, 0, from, to), 0);
+  EXPECT_LE(from, std::uint64_t{1} << 20);
+  EXPECT_EQ(to, (std::uint64_t{1} << 20) + 4096);
+  EXPECT_EQ(real_os().next_data(fd, to, from, to), -ENXIO);
+  ::close(fd);
 }
 
 TEST(RealOs, RenamesOntoNothingOnly) {

@@ -172,7 +172,7 @@ ZEND_METHOD(Bloomery_Filter, attach) {
       (!no_fpr && !bloomery_take_fpr(&request, fpr)))
     RETURN_THROWS();
   zend_class_entry *called = zend_get_called_scope(execute_data);
-  if (writes && !bloomery_take_class(&request, called)) RETURN_THROWS();
+  if (writes && !bloomery_take_class(&request, called, path)) RETURN_THROWS();
   if (bloomery_is_address(path)) {
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "only a file is attached, and not an address; open it");
     RETURN_THROWS();

@@ -107,14 +107,17 @@ static uint32_t kind_of(const zend_class_entry *type) {
                                      : BLOOMERY_PLAIN;
 }
 
-bool bloomery_take_class(bloomery_request *request, const zend_class_entry *called) {
+bool bloomery_take_class(bloomery_request *request, const zend_class_entry *called, const zend_string *location) {
   if (called->ce_flags & (ZEND_ACC_EXPLICIT_ABSTRACT_CLASS | ZEND_ACC_IMPLICIT_ABSTRACT_CLASS)) {
     zend_throw_error(NULL, "Cannot instantiate abstract class %s", ZSTR_VAL(called->name));
     return false;
   }
   if (called == bloomery_plain) return true;
-  if (request->spec.kind == 0) request->spec.kind = kind_of(called);
-  if (bloomery_class_of(request->spec.kind) == bloomery_base_of(called)) return true;
+  /* A file is plain anyway, and an existing one may be frozen; a module would make a scalable filter. */
+  const zend_class_entry *base = bloomery_base_of(called);
+  if (request->spec.kind == 0 && (base != bloomery_plain || bloomery_is_address(location)))
+    request->spec.kind = kind_of(called);
+  if (bloomery_class_of(request->spec.kind) == base) return true;
   bloomery_refuse(BLOOMERY_WRONG_KIND, "an object of %s has no filter of the kind %s; call open() of another class",
                   ZSTR_VAL(called->name), bloomery_word(bloomery_kinds, request->spec.kind));
   return false;
@@ -290,7 +293,7 @@ ZEND_METHOD(Bloomery_Filter, open) {
       (!no_fpr && !bloomery_take_fpr(&request, fpr)) || (options && !bloomery_take_options(&request, options, true)))
     RETURN_THROWS();
   zend_class_entry *called = zend_get_called_scope(execute_data);
-  if (how != 'r' && how != 'w' && !bloomery_take_class(&request, called)) RETURN_THROWS();
+  if (how != 'r' && how != 'w' && !bloomery_take_class(&request, called, location)) RETURN_THROWS();
   bloomery_error error;
   bloomery_filter *filter = opened(location, how, &request, &error);
   if (!filter) return bloomery_throw(&error);

@@ -113,7 +113,7 @@ bool bloomery_take_fpr(bloomery_request *request, double fpr);
 
 /* Gives a new filter the kind of the class that open() or attach() was called of. False and an exception: its objects
  * have no filter of the kind that was asked for; then nothing may be made or replaced. */
-bool bloomery_take_class(bloomery_request *request, const zend_class_entry *called);
+bool bloomery_take_class(bloomery_request *request, const zend_class_entry *called, const zend_string *location);
 
 /* ---- filters that stay (attached.c) ------------------------------------------------------------------------------ */
 

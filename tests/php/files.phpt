@@ -44,7 +44,9 @@ foreach (["x", "a", "n"] as $mode)
         foreach ([fn() => Mine::open($path, $mode, 100, 0.01, ['kind' => 'counting']), fn() => CountingFilter::open($path, $mode, 100, 0.01, ['kind' => 'plain']), fn() => Half::open($path, $mode, 100, 0.01)] as $i => $call)
             try { $call(); echo "$i is open\n"; } catch (Exception $e) { if ($e->getCode() !== Exception::WRONG_KIND) echo $e->getMessage(), "\n"; } catch (Error) { if ($i !== 2) echo "$i is an error\n"; }
 var_dump(code(fn() => CountingFilter::attach("none", true, 100, 0.01)) === Exception::WRONG_KIND, md5_file("old") === $before);
-array_map(unlink(...), ["new", "own", "old"]);
+Filter::open("frozen", "x", null, 0.01, ['kind' => 'frozen', 'delta' => 10])->close();
+var_dump(get_class(Mine::open("frozen", "a")));
+array_map(unlink(...), ["new", "own", "old", "frozen"]);
 chmod("c.bloom", 0640);
 $c->save("c.bloom");
 printf("%o\n", fileperms("c.bloom") & 0777);
@@ -85,6 +87,7 @@ string(4) "Mine"
 string(6) "window"
 bool(true)
 bool(true)
+string(4) "Mine"
 640
 bool(false)
 bool(false)

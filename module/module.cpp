@@ -35,11 +35,12 @@ bool load(Context* context, String** arguments, int count) {
                   "that has it (RedisBloom)");
   if (!register_commands(context) || !cuckoo::register_commands(context))
     return refuse(context, "a command named BF.* or CF.* is taken; unload the module that has it");
-  if (api.RegisterCommandFilter(context, guess, kFilterNotOwnCalls) == nullptr)
-    return refuse(context, "the server refuses a command filter");
   if (!register_statistics(context)) return refuse(context, "the server refuses the INFO section");
   if (!register_settings(context, arguments, count))
     return refuse(context, "the server refuses the settings");
+  // The last that can fail: Redis 7.0 keeps the filter of a module that it does not load, and calls it.
+  if (api.RegisterCommandFilter(context, guess, kFilterNotOwnCalls) == nullptr)
+    return refuse(context, "the server refuses a command filter");
   // The server imports slots by commands that count as replicated, so no setting of this server refuses a filter.
   api.SetModuleOptions(context, kHandleIoErrors | kNoImplicitSignalModified | kHandleAsyncLoad |
                                     (api.is_valkey ? kHandleSlotMigration : 0));

@@ -217,6 +217,18 @@ def loading(module):
         expect("still there", server.ask("BF.ADD", "k", "x"), 1)
 
 
+def loading_at_run_time(module):
+    """A server that cannot load the module goes on, and can load it later, with no trace of the first attempt."""
+    with Server(None, config=("--enable-module-command", "yes")) as server:
+        for words in (("LOAD", module, "error_rate", "0.5", "nonsense", "1"),
+                      ("LOADEX", module, "CONFIG", "bf.initial-size", "7", "CONFIG", "bf.layout", "square")):
+            refused(server, "MODULE", *words)
+            expect("alive", server.ask("PING"), "PONG")
+        expect("loaded", server.ask("MODULE", "LOAD", str(module)), "OK")
+        server.ask("BF.ADD", "k", "x")
+        expect("defaults", server.ask("BF.INFO", "k", "RESERVE")[0][:2], [b"0.01", b"100"])
+
+
 def cuckoo_arguments(module):
     names = {"BF-EXPANSION-FACTOR": 3, "CF_INITIAL_SIZE": 64, "CF_BUCKET_SIZE": 4,
              "CF_MAX_ITERATIONS": 7, "cf-expansion-factor": 2, "CF_MAX_EXPANSIONS": 5}
@@ -275,6 +287,7 @@ def main(module):
         commands(server)
         events(server)
     loading(module)
+    loading_at_run_time(module)
     cuckoo_arguments(module)
 
 

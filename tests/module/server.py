@@ -163,7 +163,7 @@ def dumped(server, key, family="BF"):
 
 class Server:
     def __init__(self, module, *arguments, config=(), directory=None, port=0):
-        self.module = pathlib.Path(module).resolve()
+        self.module = pathlib.Path(module).resolve() if module else None  # None: a server without a module
         self.arguments = [str(argument) for argument in arguments]
         self.config = [str(word) for word in config]
         self.own = directory is None
@@ -190,7 +190,7 @@ class Server:
         command = [PROGRAM, "--port", str(self.port), "--unixsocket", str(path),
                    "--dir", str(self.directory), "--save", "", "--logfile", "log",
                    "--enable-debug-command", "yes", "--bind", "127.0.0.1",
-                   *self.config, "--loadmodule", str(self.module), *self.arguments]
+                   *self.config, *(["--loadmodule", str(self.module), *self.arguments] if self.module else [])]
         # A module that was built with a sanitizer needs its runtime in the server.
         preload = os.environ.get("BLOOMERY_SERVER_PRELOAD")
         environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})

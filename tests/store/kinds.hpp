@@ -30,9 +30,9 @@ struct KindCase {
 };
 
 // The kinds other than plain. Small, so that counters get saturated, sub-filters get full and slices are
-// forgotten.
-inline std::vector<KindCase> kind_cases() {
-  return {
+// forgotten. Planned once, because each test is a process.
+inline const std::vector<KindCase>& kind_cases() {
+  static const std::vector<KindCase> cases = {
       {"counting4", CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}}},
       {"counting8", CountingPlan{{Layout::blocked64, 512 * 3, 4, 150, 0.01}}},
       {"counting2x4", CountingPlan{{Layout::blocked2x128, 512 * 4, 6, 300, 0.01}}},
@@ -40,6 +40,7 @@ inline std::vector<KindCase> kind_cases() {
       {"insertions", window_plan(WindowUnit::insertions, 100, 100, 0.01, 4)},
       {"seconds", window_plan(WindowUnit::seconds, 90, 60, 0.01, 3, Layout::blocked2)},
   };
+  return cases;
 }
 // All kinds.
 inline std::vector<KindCase> all_kind_cases() {

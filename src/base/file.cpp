@@ -122,19 +122,16 @@ void File::write(std::span<const std::byte> from, std::uint64_t offset) {
 }
 
 void File::sync() const {
-  const int result = uninterrupted([&] { return os_->fdatasync(fd_); });
-  if (result < 0) throw os_error(-result, path_, "write to the device");
+  checked_call(path_, "write to the device", [&] { return os_->fdatasync(fd_); });
 }
 
 void File::sync_written(std::span<const std::byte> from, std::uint64_t offset) {
-  const int result =
-      uninterrupted([&] { return os_->sync_written(fd_, from.data(), from.size(), offset); });
-  if (result < 0) throw os_error(-result, path_, "write to the device");
+  checked_call(path_, "write to the device",
+               [&] { return os_->sync_written(fd_, from.data(), from.size(), offset); });
 }
 
 void File::truncate(std::uint64_t size) {
-  const int result = uninterrupted([&] { return os_->truncate(fd_, size); });
-  if (result < 0) throw os_error(-result, path_, "set the length");
+  checked_call(path_, "set the length", [&] { return os_->truncate(fd_, size); });
 }
 
 void File::reserve(std::uint64_t offset, std::uint64_t size) {
@@ -170,8 +167,7 @@ std::optional<File::Range> File::next_data(std::uint64_t offset) const {
 
 Os::Stat File::stat() const {
   Os::Stat found;
-  const int result = uninterrupted([&] { return os_->stat(fd_, found); });
-  if (result < 0) throw os_error(-result, path_, "look at it");
+  checked_call(path_, "look at it", [&] { return os_->stat(fd_, found); });
   return found;
 }
 
@@ -190,8 +186,7 @@ std::string File::present_path() const {
 }
 
 void File::set_mode(std::uint32_t mode) {
-  const int result = uninterrupted([&] { return os_->chmod(fd_, mode); });
-  if (result < 0) throw os_error(-result, path_, "set the permissions");
+  checked_call(path_, "set the permissions", [&] { return os_->chmod(fd_, mode); });
 }
 
 bool File::try_own(std::optional<std::uint32_t> user, std::uint32_t group) {
@@ -224,30 +219,25 @@ bool File::try_share() {
 }
 
 Gate::Gate(const File& file) : file_(file) {
-  const int result = uninterrupted([&] { return file.os().hold_gate(file.fd_); });
-  if (result < 0) throw os_error(-result, file.path(), "lock");
+  checked_call(file.path(), "lock", [&] { return file.os().hold_gate(file.fd_); });
 }
 
 bool File::locked() const {
-  const int result = uninterrupted([&] { return os_->locked(fd_); });
-  if (result < 0) throw os_error(-result, path_, "ask for the lock");
-  return result == 1;
+  return checked_call(path_, "ask for the lock", [&] { return os_->locked(fd_); }) == 1;
 }
 
 Mapping File::map(std::uint64_t size, Os::Map how) const {
   if (size > std::numeric_limits<std::size_t>::max() / 2)
     throw Error(ErrorCode::no_memory, path_ + ": is larger than this machine can address");
   void* address = nullptr;
-  const int result =
-      uninterrupted([&] { return os_->map(fd_, static_cast<std::size_t>(size), how, address); });
-  if (result < 0) throw os_error(-result, path_, "map it into memory");
+  checked_call(path_, "map it into memory",
+               [&] { return os_->map(fd_, static_cast<std::size_t>(size), how, address); });
   return {*os_, address, static_cast<std::size_t>(size)};
 }
 
 void File::flush(const Mapping& mapping) {
-  const int result =
-      uninterrupted([&] { return os_->flush(mapping.bytes().data(), mapping.bytes().size()); });
-  if (result < 0) throw os_error(-result, path_, "write to the device");
+  checked_call(path_, "write to the device",
+               [&] { return os_->flush(mapping.bytes().data(), mapping.bytes().size()); });
 }
 
 std::string directory_of(const std::string& path) {

@@ -41,6 +41,14 @@ auto uninterrupted(Call call) -> decltype(call()) {
   return result;
 }
 
+// The same for a call that must succeed; otherwise os_error.
+template <class Call>
+int checked_call(const std::string& path, const char* operation, Call call) {
+  const int result = uninterrupted(call);
+  if (result < 0) throw os_error(-result, path, operation);
+  return result;
+}
+
 // The first bytes of a file, mapped as long as the object lives.
 class Mapping {
  public:

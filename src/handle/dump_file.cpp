@@ -131,8 +131,8 @@ void WholeFile::publish(bool replace) {
   if (done < 0) throw os_error(-done, path_, "create");
   scratch_.clear();
   const std::string directory = directory_of(path_);
-  const int synced = uninterrupted([&] { return os.sync_directory(directory.c_str()); });
-  if (synced < 0) throw os_error(-synced, directory, "write to the device");
+  checked_call(directory, "write to the device",
+               [&] { return os.sync_directory(directory.c_str()); });
 }
 
 DumpWriter::DumpWriter(const std::string& path, const std::string& source)

@@ -52,8 +52,7 @@ void remove_leftover(Os& os, const std::string& path) {
                                        "finished");
   if (!still_at_path(file)) return;
   if (!file.stat().regular || !begins_as_ours(file)) throw strangers(path);
-  const int result = uninterrupted([&] { return os.unlink(path.c_str()); });
-  if (result < 0) throw os_error(-result, path, "remove");
+  checked_call(path, "remove", [&] { return os.unlink(path.c_str()); });
 }
 
 File create_locked(Os& os, const std::string& path, Os::Open how) {
@@ -89,8 +88,7 @@ Error exists_error(const std::string& path) {
 
 Os::Id random_id(Os& os, const std::string& path) {
   Os::Id id;
-  const int result = uninterrupted([&] { return os.random(id.data(), id.size()); });
-  if (result < 0) throw os_error(-result, path, "get random bytes for it");
+  checked_call(path, "get random bytes for it", [&] { return os.random(id.data(), id.size()); });
   return id;
 }
 
@@ -202,8 +200,7 @@ bool NewFile::take_place_of(const File& replaced) {
 }
 
 void NewFile::make_name_last() {
-  const int result = uninterrupted([&] { return os_.sync_directory(directory_.c_str()); });
-  if (result < 0) throw os_error(-result, path_, "make its name last");
+  checked_call(path_, "make its name last", [&] { return os_.sync_directory(directory_.c_str()); });
 }
 
 void NewFile::publish(const File& replaced) {

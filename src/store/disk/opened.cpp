@@ -152,8 +152,8 @@ void require_own(Opened& opened) {
 
 void make_name_last(const File& file) {
   const std::string directory = directory_of(file.path());
-  const int result = uninterrupted([&] { return file.os().sync_directory(directory.c_str()); });
-  if (result < 0) throw os_error(-result, file.path(), "make its name last");
+  checked_call(file.path(), "make its name last",
+               [&] { return file.os().sync_directory(directory.c_str()); });
 }
 
 FoundHeader read_headers(const File& file) {

@@ -15,8 +15,7 @@ configure() {
   # Depend mode compares whole files. The other modes compare preprocessed files, and would take an old
   # precompiled header for a new one if only a comment differs; gcc would then not recognize the header as
   # the one that it has already read, and would read it twice.
-  # Without the last two it keeps nothing that uses a precompiled header; no source of ours has the time of its build.
-  local ccache="env;CCACHE_DEPEND=1;CCACHE_NAMESPACE=bloomery;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache"
+  local ccache="env;CCACHE_DEPEND=1;CCACHE_NAMESPACE=bloomery;ccache"
   command -v ccache >/dev/null && export CMAKE_CXX_COMPILER_LAUNCHER=$ccache CMAKE_C_COMPILER_LAUNCHER=$ccache
   local said
   said=$(cmake --preset "$preset" "$@" 2>&1) || { echo "$said" >&2; return 1; }

@@ -50,6 +50,7 @@ struct Node {
   std::uint64_t room;
   Room data, hard;
   std::uint64_t size = 0, hard_size = 0, inode;
+  std::uint64_t modified = 0;  // counts the writes
   std::uint32_t mode = 0644, user = 1, group = 1;
   Locks locks;
   bool decided = false;                                          // while power is being lost
@@ -57,7 +58,9 @@ struct Node {
   void harden(std::uint64_t at, std::uint64_t count) {
     std::memcpy(hard.get() + at, data.get() + at, count);
   }
-  [[nodiscard]] Os::Stat stat() const { return {1, inode, size, mode, user, group, true, size, 0}; }
+  [[nodiscard]] Os::Stat stat() const {
+    return {1, inode, size, mode, user, group, true, size, modified};
+  }
 };
 
 using Names = std::map<std::string, std::shared_ptr<Node>>;

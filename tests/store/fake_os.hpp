@@ -84,6 +84,14 @@ class FakeOs final : public Os, public FakeFaults {
     node->hard_size = bytes.size();
     seen_[path] = hard_[path] = node;
   }
+  // Another program writes into a file, as cp does.
+  void copy_over(const std::string& path, const std::vector<std::byte>& bytes) {
+    Node& node = *seen_.at(path);
+    std::memset(node.data.get(), 0, node.size);
+    std::copy(bytes.begin(), bytes.end(), node.data.get());
+    node.size = bytes.size();
+    ++node.modified;
+  }
 
   // The same machine after the process was killed, now or when it stopped.
   [[nodiscard]] std::unique_ptr<FakeOs> after_kill() const {
@@ -159,6 +167,7 @@ class FakeOs final : public Os, public FakeFaults {
     std::memcpy(node.data.get() + offset, from, size);
     node.written.emplace_back(offset, size);
     node.size = std::max(node.size, offset + size);
+    ++node.modified;
     return static_cast<ssize_t>(size);
   }
   int fdatasync(int fd) override {
@@ -174,6 +183,7 @@ class FakeOs final : public Os, public FakeFaults {
     if (const int error = begin(Call::sync_written)) return error;
     Node& node = *handles_.at(fd);
     std::memcpy(node.data.get() + offset, from, size);
+    ++node.modified;
     node.harden(offset, size);
     node.hard_size = std::max(node.hard_size, offset + size);
     return 0;
@@ -187,6 +197,7 @@ class FakeOs final : public Os, public FakeFaults {
       node.written.emplace_back(size, node.size - size);
     }
     node.size = size;
+    ++node.modified;
     return 0;
   }
   int allocate(int fd, std::uint64_t offset, std::uint64_t size) override {

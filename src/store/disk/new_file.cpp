@@ -161,13 +161,14 @@ void NewFile::name() {
   named_ = true;
 }
 
-// A rename would also replace a file that another process has just put there. So the two names are exchanged, which
-// loses nothing, and afterwards the file that had the path is checked. The path is checked before too, so the second
-// check matters only for a change between the two checks.
+// A rename would also replace a file that another process has just put there, or has just written into. So the two
+// names are exchanged, which loses nothing, and afterwards the file that had the path is checked. It is checked before
+// too, so the second check matters only for a change between the two checks.
 bool NewFile::take_place_of(const File& replaced) {
   if (named_) return true;
-  if (!is_at_temporary() || !replaced.is_at(path_)) return false;
   const Os::Stat right = replaced.stat();
+  if (!is_at_temporary() || !replaced.is_at(path_) || right.modified != replaced_modified_)
+    return false;
   const auto exchange = [&] {
     return uninterrupted([&] { return os_.exchange(temporary_.c_str(), path_.c_str()); });
   };
@@ -183,7 +184,7 @@ bool NewFile::take_place_of(const File& replaced) {
   named_ = true;  // the temporary name has a file that must not be removed
   Os::Stat there;
   const int looked = uninterrupted([&] { return os_.stat_link(temporary_.c_str(), there); });
-  if (looked == 0 && is_same_file(there, right)) {
+  if (looked == 0 && is_same_file(there, right) && there.modified == replaced_modified_) {
     os_.unlink(temporary_.c_str());  // if it remains, the next new file removes it
     return true;
   }

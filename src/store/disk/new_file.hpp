@@ -36,7 +36,7 @@ class NewFile {
   // device refused to keep the new name. The call can be repeated after an Error.
   void publish(const File& replaced);
   // The steps of publish. The file takes the place of `replaced`, and of no other file. False: `replaced` is not at
-  // the path any more, and nothing has changed.
+  // the path any more, or something has written into it since this file was made; nothing has changed.
   [[nodiscard]] bool take_place_of(const File& replaced);
   // Whether the path has this file, or may have it after a power loss. This is known after an Error too.
   [[nodiscard]] bool is_named() const noexcept { return named_; }

@@ -156,8 +156,10 @@ void replace_snapshot(Opened& opened, const Contents& contents, const Batch& bat
   const bool sparse = !Holes(opened.file, opened.header).none();
   constexpr int kTries = 10;
   for (int i = 1;; ++i) {
-    require_own(opened);
+    require_at_a_path(opened);
     NewFile fresh(opened.file.os(), opened.file.path(), sparse ? 0 : size, opened.file);
+    require_own(
+        opened);  // from here on, `fresh` knows when something else has written into the file
     write_snapshot(fresh.file(), header, contents, sparse);
     if (sparse && journal_bytes != 0) fresh.file().reserve(layout.journal_at, journal_bytes);
     fresh.file().sync();

@@ -1,8 +1,8 @@
 // Errors of the planner, and the names that fields have in their messages.
 #include "plan/refuse.hpp"
 
-#include <array>
-#include <cstdio>
+#include <locale>
+#include <sstream>
 
 namespace bloomery {
 
@@ -39,6 +39,22 @@ std::string filled_in(std::string text, std::string_view (*name_of)(PlanField)) 
   return text;
 }
 
+// A message is the same in every locale of the program, which may write 0,01.
+template <class Stream>
+Stream without_locale() {
+  Stream stream;
+  stream.imbue(std::locale::classic());
+  return stream;
+}
+
+double value_of(const std::string& text) {
+  auto in = without_locale<std::istringstream>();
+  in.str(text);
+  double value = 0;
+  in >> value;
+  return value;
+}
+
 }  // namespace
 
 PlanError::PlanError(ErrorCode code, PlanField field, const std::string& text,
@@ -60,15 +76,16 @@ void refuse(PlanField field, const std::string& text) {
 }
 
 void refuse_fpr(double fpr, const std::string& then, const std::string& least) {
-  const int digits = digits_apart(fpr, fpr > kMaxFpr ? kMaxFpr : std::stod(least));
+  const int digits = digits_apart(fpr, fpr > kMaxFpr ? kMaxFpr : value_of(least));
   refuse(PlanField::fpr, fpr_of(fpr, digits) + " is out of range" + then + " give one from " +
                              least + " to " + number(kMaxFpr));
 }
 
 std::string number(double value, int digits) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.*g", digits, value);
-  return text.data();
+  auto out = without_locale<std::ostringstream>();
+  out.precision(digits);
+  out << value;
+  return out.str();
 }
 
 int digits_apart(double a, double b) {
@@ -79,7 +96,7 @@ int digits_apart(double a, double b) {
 
 std::string least(double value) {
   const std::string text = number(value);
-  return std::stod(text) < value ? number(value * 1.001) : text;
+  return value_of(text) < value ? number(value * 1.001) : text;
 }
 
 std::string fpr_of(double fpr, int digits) {

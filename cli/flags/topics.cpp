@@ -29,7 +29,9 @@ constexpr Topic kTopics[] = {
      "before the host, as in user:password@, or put the password into BLOOMERY_REDIS_PASSWORD, "
      "where other users of the machine do not see it. redis+sentinel://s1,s2?key=name&master=NAME "
      "asks sentinels for the master. rediss:// and valkeys:// use TLS; add cacert=FILE, cert=FILE, "
-     "certkey=FILE and sni=NAME after the key if the server needs them. Write characters that have "
+     "certkey=FILE and sni=NAME after the key if the server needs them. &timeout=SECONDS is how "
+     "long "
+     "to wait for it, by default 5. Write characters that have "
      "a meaning in addresses as %XX."},
     {"Output",
      "Lines and results go to the standard output, everything else to stderr: progress, "

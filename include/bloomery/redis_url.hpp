@@ -57,7 +57,8 @@ struct RedisAddress {
   std::string password = {};
   std::uint32_t database = 0;
   // The longest wait for the connection, and for the server to receive or send some bytes. A whole answer
-  // may take this time plus a second for each 16 KiB. If the server is slower, the call fails.
+  // may take this time plus a second for each 16 KiB. If the server is slower, the call fails. In an address it is
+  // &timeout=SECONDS, as in 0.2.
   std::chrono::milliseconds timeout{5'000};
   std::optional<RedisTls> tls = {};  // not over a unix socket; to sentinels too
   // Every connection goes to the current master; host, port and socket are ignored.

@@ -72,10 +72,24 @@ TEST(RedisUrl, IsWrittenWithoutItsSecrets) {
             "rediss://h:6379/0?key=k&cacert=/a&cert=/c&certkey=/k&sni=n&insecure=yes"},
            {"redis+module+sentinel://u:p@a,[::1]:7,b:8/2?master=m%20m&key=k",
             "redis+module+sentinel://a:26379,[::1]:7,b:8/2?key=k&master=m%20m"},
+           {"redis://u:p@h?timeout=0.20&key=k", "redis://h:6379/0?key=k&timeout=0.2"},
+           {"redis://h?timeout=5&key=k", "redis://h:6379/0?key=k"},
+           {"redis+unix:///s?key=k&db=2&timeout=30", "redis+unix:///s?key=k&db=2&timeout=30"},
            {"redis+module://h:1?key=%FF", "redis+module://h:1/0?key=%FF"}}) {
     EXPECT_EQ(parse_redis_url(from).text(), to);
     EXPECT_EQ(parse_redis_url(to).text(), to);
   }
+}
+
+TEST(RedisUrl, HasATimeout) {
+  using std::chrono::milliseconds;
+  const auto timeout = [](const std::string& text) {
+    return parse_redis_url("redis+cluster://h?key=k" + text).address.timeout;
+  };
+  EXPECT_EQ(timeout(""), milliseconds(5000));
+  EXPECT_EQ(timeout("&timeout=0.001"), milliseconds(1));
+  EXPECT_EQ(timeout("&timeout=0.2004"), milliseconds(200));
+  EXPECT_EQ(timeout("&timeout=3600"), milliseconds(3'600'000));
 }
 
 TEST(RedisUrl, IsToldFromAPath) {
@@ -119,7 +133,14 @@ TEST(RedisUrl, RefusesWhatItDoesNotUnderstand) {
       {"redis://h?key=a&key=b", "twice"},
       {"redis://h?key=a&", nullptr},
       {"redis://h?kye=a", "'kye' is not a part"},
-      {"redis://h?key=a&timeout=3", "'timeout' is not a part"},
+      {"redis://h?key=a&timeout=", "the timeout '' is not a number of seconds from 0.001 to 3600"},
+      {"redis://h?key=a&timeout=0", "the timeout '0' is not"},
+      {"redis://h?key=a&timeout=0.0004", "the timeout '0.0004' is not"},
+      {"redis://h?key=a&timeout=-1", "the timeout '-1' is not"},
+      {"redis://h?key=a&timeout=3601", "the timeout '3601' is not"},
+      {"redis://h?key=a&timeout=1e2", "the timeout '1e2' is not"},
+      {"redis://h?key=a&timeout=nan", "the timeout 'nan' is not"},
+      {"redis://h?key=a&timeout=5s", "the timeout '5s' is not"},
       {"redis://h?key=a&db=1", "as in /2"},
       {"redis://h?key=a&&", "'' is not a part"},
       {"redis://h?key=%", "two hexadecimal"},

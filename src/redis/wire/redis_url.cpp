@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <cmath>
 #include <initializer_list>
 #include <optional>
 #include <utility>
@@ -66,6 +68,25 @@ T number(std::string_view text, std::string_view what, T least, T most) {
 
 std::uint32_t database(std::string_view text) {
   return number<std::uint32_t>(text, "the database", 0, 0x7FFFFFFF);
+}
+
+// Seconds, to a millisecond.
+std::chrono::milliseconds timeout(std::string_view text) {
+  constexpr double kLeast = 0.001, kMost = 3600;
+  double seconds = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), seconds, std::chars_format::fixed);
+  if (error != std::errc() || end != text.data() + text.size() ||
+      !(seconds >= kLeast && seconds <= kMost))
+    refuse({"the timeout ", quoted(text), " is not a number of seconds from 0.001 to 3600"});
+  return std::chrono::milliseconds(std::llround(seconds * 1000));
+}
+
+std::string seconds_of(std::chrono::milliseconds time) {
+  const std::string fraction = std::to_string(time.count() % 1000 + 1000).substr(1);
+  const std::size_t digits = fraction.find_last_not_of('0') + 1;
+  return std::to_string(time.count() / 1000) +
+         (digits == 0 ? "" : "." + fraction.substr(0, digits));
 }
 
 void refuse_zero_bytes(std::string_view text, std::string_view what) {
@@ -130,7 +151,7 @@ void take_sentinels(std::string_view text, const std::optional<std::string>& mas
 }
 
 struct Query {
-  std::optional<std::string> key, database, shards, master;
+  std::optional<std::string> key, database, shards, master, timeout;
   std::optional<std::string> authority, certificate, certificate_key, server_name, insecure;
 };
 
@@ -146,6 +167,7 @@ Query query_of(std::string_view text, bool socket, const RedisUrl& url, std::str
     const std::string_view name = pair.substr(0, equals);
     std::optional<std::string>* place = nullptr;
     if (name == key) place = &query.key;
+    if (name == "timeout") place = &query.timeout;
     if (name == "db" && socket) place = &query.database;
     if (name == "shards" && cluster) place = &query.shards;
     if (name == "master" && sentinels) place = &query.master;
@@ -160,7 +182,7 @@ Query query_of(std::string_view text, bool socket, const RedisUrl& url, std::str
       refuse(
           {quoted(name), " is not a part of an address; ",
            (name == "db" ? "write the database after the host, as in /2"
-                         : std::string(key) + " is" + std::string(socket ? ", and db" : "") +
+                         : std::string(key) + " is, and timeout" + (socket ? ", and db" : "") +
                                (cluster ? ", and shards" : "") + (sentinels ? ", and master" : "") +
                                (tls ? ", and cacert, cert, certkey, sni and insecure" : ""))});
     if (equals == std::string_view::npos) refuse({quoted(name), " has no value; write key=name"});
@@ -284,6 +306,7 @@ RedisUrl parsed(std::string_view text, std::string_view key) {
     refuse({"the address names no key; add ?", key, "=name, the name of the filter"});
   url.key = *query.key;
   if (url.address.tls) url.address.tls = tls_of(query);
+  if (query.timeout) url.address.timeout = timeout(*query.timeout);
   if (query.shards)
     url.shards = number<std::uint32_t>(*query.shards, "the shards", 1, kMaxRedisShards);
   return url;
@@ -346,6 +369,8 @@ std::string RedisUrl::text() const {
   if (address.sentinels) out.append("&master=").append(encoded(address.sentinels->master, "._-:"));
   if (!address.socket.empty() && address.database != 0) out.append("&db=").append(db);
   if (shards.value_or(0) != 0) out.append("&shards=").append(std::to_string(*shards));
+  if (address.timeout != RedisAddress().timeout)
+    out.append("&timeout=").append(seconds_of(address.timeout));
   if (address.tls) {
     const auto add = [&](std::string_view name, const std::string& value) {
       if (!value.empty()) out.append(name).append(encoded(value, "/._-:"));

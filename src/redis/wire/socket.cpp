@@ -182,7 +182,7 @@ void Socket::refuse_silence() const {
   const bool begins_tls = tls_ == nullptr && !encrypted_.empty();
   refuse("no answer within " + std::to_string(timeout_.count()) + " ms; " +
          (begins_tls ? "if its port is one without TLS, write redis://"
-                     : "give it a longer timeout, or find out why"));
+                     : "find out why, or add &timeout=SECONDS to the address"));
 }
 
 void Socket::broken(const std::string& what) const {

@@ -81,7 +81,7 @@ void write_magic(File& file) {
 }
 
 Error exists_error(const std::string& path) {
-  return {ErrorCode::exists, path + ": exists already; open it, or pass replace"};
+  return {ErrorCode::exists, path + ": exists already; open it, or replace it explicitly"};
 }
 
 }  // namespace

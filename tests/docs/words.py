@@ -52,7 +52,7 @@ def texts(root):
     headers = root / "include"
     for file in sorted([headers / "bloomery.h", *(headers / "bloomery").glob("*.h*")]):
         yield file, re.sub(r"\n\s*(//|\*)", "\n", file.read_text())
-    for folder in ("cli", "src", "module", "include/bloomery/detail", "c", "php", "python/bloomery", "bench",
+    for folder in ("cli", "src", "module", "include/bloomery/detail", "c", "php", "python", "bench",
                    "web/src/texts"):
         for file in sorted((root / folder).rglob("*")):
             if file.suffix in (".c", ".cpp", ".hpp", ".h", ".ts"):

@@ -24,7 +24,7 @@ class Sanitized(unittest.TestCase):
             package = pathlib.Path(scratch) / "bloomery"
             shutil.copytree(SOURCE / "python/bloomery", package)
             subprocess.run(["gcc", "-shared", "-fPIC", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
-                            package / "_bloomery.c", f"-I{SOURCE}/include", f"-I{sysconfig.get_path('include')}", f"-L{LIBRARY}",
+                            *(SOURCE / "python/extension").glob("*.c"), f"-I{SOURCE}/include", f"-I{sysconfig.get_path('include')}", f"-L{LIBRARY}",
                             "-lbloomery", "-o", package / "_bloomery.abi3.so"], check=True)
             # What Python itself keeps until it ends is no leak of ours.
             environment = os.environ | {

@@ -1,9 +1,13 @@
 /* Strings and integers of Arrow, by its C data interface (arrow.apache.org, "C data interface", version 1.0): what
- * __arrow_c_stream__ and __arrow_c_array__ give. Included by _bloomery.c alone.
+ * __arrow_c_stream__ and __arrow_c_array__ give.
  *
  * Formats: u U vu (text), z Z vz (bytes), w:N (bytes of one width), l L (64-bit integers). Null values are skipped:
  * they are not keys, and their answer is false.
  */
+#include "keys.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 enum { VIEWS = 1024 }; /* so many are looked up at once */
 
@@ -218,8 +222,7 @@ static int apply_pair(Filter *self, Operation operation, PyObject *pair, Answers
   return 0;
 }
 
-/* 1: it was an object of Arrow; 0: it was not; -1: an exception. */
-static int apply_arrow(Filter *self, Operation operation, PyObject *keys, Answers *answers, int64_t *total) {
+int apply_arrow(Filter *self, Operation operation, PyObject *keys, Answers *answers, int64_t *total) {
   static const char *const names[] = {"__arrow_c_stream__", "__arrow_c_array__"};
   for (int i = 0; i < 2; ++i) {
     PyObject *method = PyObject_GetAttrString(keys, names[i]);

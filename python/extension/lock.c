@@ -1,0 +1,55 @@
+/* The lock of a filter, and the errors of the C interface as exceptions. */
+#include "filter.h"
+
+#include <string.h>
+
+PyObject *error_type;
+unsigned forks;
+
+PyObject *raise_error(const bloomery_error *error) {
+  if (error->code == BLOOMERY_NO_MEMORY) {
+    PyErr_SetString(PyExc_MemoryError, error->text);
+    return NULL;
+  }
+  PyObject *text = PyUnicode_DecodeUTF8(error->text, (Py_ssize_t)strlen(error->text), "replace");
+  PyObject *raised = text ? PyObject_CallFunctionObjArgs(error_type, text, NULL) : NULL;
+  Py_XDECREF(text);
+  PyObject *code = PyUnicode_FromString(bloomery_error_name(error->code));
+  if (raised && code && PyObject_SetAttrString(raised, "code", code) == 0)
+    PyErr_SetObject(error_type, raised);
+  Py_XDECREF(raised);
+  Py_XDECREF(code);
+  return NULL;
+}
+
+Held hold(Filter *self, int writes) {
+  writes |= self->is_alone;
+  ++*(writes ? &self->writers : &self->readers);
+  Held held = {self, PyEval_SaveThread(), writes};
+  if (writes)
+    pthread_rwlock_wrlock(&self->lock);
+  else
+    pthread_rwlock_rdlock(&self->lock);
+  return held;
+}
+
+void release(Held held) {
+  pthread_rwlock_unlock(&held.self->lock);
+  PyEval_RestoreThread(held.thread);
+  --*(held.writes ? &held.self->writers : &held.self->readers);
+}
+
+/* In a child process no thread holds the locks that other threads held in the parent; a
+ * filter that one of them was changing stays in the state of that moment. */
+int is_whole_after_fork(Filter *self) {
+  if (self->writers != 0) {
+    const bloomery_error error = {BLOOMERY_INHERITED,
+                                  "this process was forked while another thread changed the filter; make a new one"};
+    raise_error(&error);
+    return 0;
+  }
+  pthread_rwlock_init(&self->lock, NULL);
+  self->readers = 0;
+  self->forks = forks;
+  return 1;
+}

@@ -128,4 +128,8 @@ extern zend_class_entry *bloomery_legacy_redis;
 PHP_MINIT_FUNCTION(bloomery_legacy);
 zend_object *bloomery_create_legacy(zend_class_entry *type);
 
+/* The address of a bucket (bucket_address.c). config: NULL, an array, an object of phpredis, or the address of a server.
+ * NULL and an exception. */
+zend_string *bloomery_bucket_address(zval *config, zend_string *bucket);
+
 #endif

@@ -79,6 +79,12 @@ $with->rPush('list', 'x');
 class OnAList extends FilteRepeatedComments { protected $bucket = 'list'; }
 try { (new OnAList($with))->exists('a'); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 try { new FilteRepeatedComments(new Redis); } catch (Throwable $e) { echo get_class($e), "\n"; }
+// Its own time to wait.
+$with->setOption(Redis::OPT_READ_TIMEOUT, 0.05);
+$with->rawCommand('CLIENT', 'PAUSE', '60000');
+$config['password'] = $password;
+foreach ([$with, $config + ['timeout' => 0.06], $config + ['timeout' => '0.07']] as $slow)
+    try { new FilteRepeatedComments($slow); } catch (Exception $e) { echo strstr($e->getMessage(), "no answer"), "\n"; }
 --EXPECTF--
 bool(false)
 int(0)
@@ -109,3 +115,6 @@ config is an array, a connected Redis or an address as redis://10.0.0.7
 'key' is there twice; give it once
 %slist%s
 RedisException
+no answer within 50 ms; find out why, or add &timeout=SECONDS to the address
+no answer within 60 ms; find out why, or add &timeout=SECONDS to the address
+no answer within 70 ms; find out why, or add &timeout=SECONDS to the address

@@ -286,6 +286,9 @@ std::unique_ptr<Contents> FrozenContents::complete() {
     filter_ = builder_->build(threads_);
     builder_.reset();
     payload_ = {};
+  } else if (has_delta) {
+    // The filter of no keys is over payload_, which ends with this object.
+    filter_ = FrozenFilter(filter_.plan().array.fpr, filter_.hasher());
   }
   if (!has_delta) return nullptr;
   return std::make_unique<DeltaContents>(std::move(delta), std::move(filter_), *whole_);

@@ -137,6 +137,25 @@ TEST(AnyFrozen, TakesKeysIntoADelta) {
   EXPECT_EQ(memory.stats().delta->inserted, 1U);
 }
 
+// A list that has no keys yet, for example on the first day.
+TEST(AnyFrozen, MayHaveNoKeys) {
+  const Scratch scratch;
+  for (const std::uint64_t delta : {0U, 100U}) {
+    FilterSpec spec = kSpec;
+    if (delta != 0) spec.delta = delta;
+    const std::string path = scratch / ("f" + std::to_string(delta));
+    AnyFilter memory(plan(spec));
+    memory.sync();
+    AnyFilter::create(path, spec).close();
+    EXPECT_EQ(memory.encode(), AnyFilter::open(path).encode());
+    AnyFilter decoded = AnyFilter::decode(memory.encode()), copy = memory.copy();
+    for (AnyFilter* each : {&memory, &decoded, &copy}) {
+      EXPECT_FALSE(each->may_contain("a"));
+      EXPECT_EQ(each->stats().inserted, 0U);
+    }
+  }
+}
+
 TEST(AnyFrozen, IsOpenedWithTheDeltaThatWasAskedFor) {
   const Scratch scratch;
   const FilterSpec spec{.kind = Kind::frozen, .fpr = 0.001, .delta = 2'000};

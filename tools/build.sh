@@ -46,6 +46,8 @@ install_to() {
   else
     as_root cmake --install build/release --prefix "$prefix"
   fi
+  # There the loader finds the shared library through its cache.
+  [[ $prefix != /usr/local && $prefix != /usr ]] || as_root /sbin/ldconfig
 }
 
 # Every C++ file of the tree, each ended by NUL.

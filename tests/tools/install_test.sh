@@ -1,5 +1,5 @@
 # usage: install_test.sh SOURCE_DIR
-# `./dev install` needs root only where the user may not write.
+# `./dev install` needs root only where the user may not write, and programs find the shared library afterwards.
 set -euo pipefail
 . "$1/tools/packages.sh"
 . "$1/tools/build.sh"
@@ -19,3 +19,5 @@ expect() {
 expect "$scratch/own" "cmake --install build/release --prefix $scratch/own"
 mkdir() { false; }  # as where one may not write
 expect /opt/bloomery "root: cmake --install build/release --prefix /opt/bloomery"
+expect /usr/local "root: cmake --install build/release --prefix /usr/local
+root: /sbin/ldconfig"

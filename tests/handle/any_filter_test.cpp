@@ -188,6 +188,9 @@ TEST(AnyPlain, OfASparseFileIsCopied) {
   file.close();
   ASSERT_GT(std::filesystem::file_size(path), std::uint64_t{2} << 22);  // several pieces of 4 MiB
   ASSERT_EQ(std::system(("cp --sparse=always " + path + " " + sparse).c_str()), 0);
+  EXPECT_FALSE(AnyFilter::open(path).stats(Precision::exact).sampled);
+  EXPECT_TRUE(AnyFilter::open(sparse).stats(Precision::exact).sampled)
+      << "its holes take no memory";
   AnyFilter::convert(sparse, scratch / "copy");
   const FilterFile copy = FilterFile::open(scratch / "copy"), original = FilterFile::open(path);
   const std::span<const std::byte> bytes = copy.view().bytes(), wanted = original.view().bytes();

@@ -135,6 +135,9 @@ TEST(AnyFrozen, TakesKeysIntoADelta) {
   EXPECT_TRUE(memory.insert("b"));
   EXPECT_TRUE(memory.may_contain("a") && memory.may_contain("b"));
   EXPECT_EQ(memory.stats().delta->inserted, 1U);
+  EXPECT_FALSE(memory.stats().over_capacity);
+  memory.insert_many(text_keys("many", 3'000));
+  EXPECT_TRUE(memory.stats().over_capacity) << "the delta is for 2,000";
 }
 
 // A list that has no keys yet, for example on the first day.

@@ -151,6 +151,10 @@ TEST_F(AnyOnServer, RefusesChangesOfAReader) {
   AnyFilter bucket = AnyFilter::open(string_at("b"), Access::read, php);
   std::array<bool, 64> before{};
   expect_error(ErrorCode::read_only, {}, [&] { bucket.insert_bits("new", before); });
+  EXPECT_EQ(bucket.acknowledged(), 0U);
+  AnyFilter writer = AnyFilter::open(string_at("b"), Access::write, php);
+  EXPECT_EQ(writer.insert_bits("new", before), 1U);
+  EXPECT_EQ(writer.acknowledged(), 1U);
 }
 
 TEST_F(AnyOnServer, AClosedFilterRefusesEveryCall) {

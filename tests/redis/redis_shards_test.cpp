@@ -127,7 +127,8 @@ TEST(RedisShards, RefusesWhatNoStringsHold) {
     RedisFilter::create({strings_server().address(), "much", shards},
                         Plan{Layout::blocked, std::uint64_t{1} << 33, 7, 1'000'000'000, 0.01});
   };
-  EXPECT_NE(error_of([&] { make(2); }, ErrorCode::too_large).find("give more shards"),
+  EXPECT_NE(error_of([&] { make(2); }, ErrorCode::too_large)
+                .find("in 2 shards are more than Redis strings can hold"),
             std::string::npos);
   error_of([&] { make(1'025); }, ErrorCode::invalid_argument);
 }

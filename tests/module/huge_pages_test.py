@@ -28,11 +28,16 @@ class Pages:
     """Of a server, in bytes."""
 
     def __init__(self, server):
-        self.rollup = pathlib.Path(f"/proc/{server.process.pid}/smaps_rollup")
+        self.process = pathlib.Path(f"/proc/{server.process.pid}")
+        self.rollup = self.process / "smaps_rollup"
 
     def field(self, name):
         line = next(line for line in self.rollup.read_text().splitlines() if line.startswith(name))
         return int(line.split()[1]) * 1024
+
+    def blocked_signals(self):
+        """Of the server's main thread, which a SIGTERM has to reach."""
+        return next(line for line in (self.process / "status").read_text().splitlines() if line.startswith("SigBlk:"))
 
     def come_to(self, at_least, at_most, seconds=30):
         """Whether the huge ones do. What the thread is not to do it would do within a second."""
@@ -172,6 +177,7 @@ def main(module):
         return SKIPPED
     with Server(pathlib.Path(module).resolve()) as server:
         pages = Pages(server)
+        blocked = pages.blocked_signals()
         for name, words in KINDS.items():
             if not life(server, pages, name, words):
                 print("the system has no huge pages for the server")
@@ -181,6 +187,7 @@ def main(module):
             if "redisbloom" not in name:  # the items of its header are checked
                 claims(server, pages, name, words)
         cuckoo(server, pages)
+        expect("the signals that the server blocks", pages.blocked_signals(), blocked)
     return 0
 
 

@@ -20,9 +20,24 @@ class ScalableContents final : public ContentsOf<ScalableFilter> {
   void prepare(std::span<const Hash128> hashes) override {
     // If there is room for all of the keys, nothing is allocated, and the insert itself finds which are new.
     if (hashes.size() <= filter_.capacity() - filter_.inserted()) return;
-    filter_.reserve(hashes.size() - filter_.may_contain_hashes(hashes));
+    filter_.reserve(count_new(hashes));
   }
   [[nodiscard]] std::uint64_t inserted() const noexcept override { return filter_.inserted(); }
+
+ private:
+  // A new key that comes more than once needs room only once.
+  [[nodiscard]] std::uint64_t count_new(std::span<const Hash128> hashes) const {
+    std::vector<Hash128> fresh;
+    std::array<bool, 1'024> found;
+    for (std::size_t at = 0; at < hashes.size(); at += found.size()) {
+      const auto part = hashes.subspan(at, std::min(found.size(), hashes.size() - at));
+      (void)filter_.may_contain_hashes(part, found);
+      for (std::size_t i = 0; i < part.size(); ++i)
+        if (!found[i]) fresh.push_back(part[i]);
+    }
+    std::ranges::sort(fresh, {}, [](Hash128 hash) { return std::pair(hash.high, hash.low); });
+    return static_cast<std::uint64_t>(std::ranges::unique(fresh).begin() - fresh.begin());
+  }
 };
 
 class WindowContents final : public ContentsOf<WindowFilter> {

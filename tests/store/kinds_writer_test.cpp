@@ -123,6 +123,19 @@ TEST(KindWriter, StepsOfTimeFillTheJournalToo) {
   }
 }
 
+// Only different keys take room.
+TEST(KindWriter, TakesANewKeyThatComesOftenWhereItCannotGrow) {
+  const FilterPlan three_sub_filters_of_50 = scalable_plan(50, 1e-14, 1, 0.5);
+  const std::vector<std::uint64_t> keys(1000, 7);
+  for (const Durability durability : kDurabilities) {
+    FakeOs os(kKindRoom);
+    auto file = created(os, three_sub_filters_of_50, durability);
+    EXPECT_EQ(file.insert_many(keys), 1U) << name_of(durability);
+    file.close();
+    EXPECT_EQ(file.scalable().sub_filters().size(), 1U) << name_of(durability);
+  }
+}
+
 TEST(KindWriter, WritesNothingWhereNothingChanges) {
   for (const Durability durability : kDurabilities) {
     FakeOs os(kKindRoom);

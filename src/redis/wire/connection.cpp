@@ -257,7 +257,15 @@ Reply Connection::receive() {
       if (reply != nullptr) {
         unread_ = 0;
         *elements_ = 0;
-        return Reply(static_cast<redisReply*>(reply));
+        Reply whole(static_cast<redisReply*>(reply));
+        // A master that was demoted by hand keeps its connections: the next one leads to the new master.
+        if (address_.sentinels && whole->type == REDIS_REPLY_ERROR &&
+            says(*whole, "READONLY You can't write"))
+          throw Error(ErrorCode::unavailable,
+                      name_ +
+                          ": the server has become a replica; try again when the sentinels "
+                          "name another master");
+        return whole;
       }
       if (unread_ > kMostReplyBytes)
         throw Error(ErrorCode::unavailable,

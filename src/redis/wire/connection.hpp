@@ -60,7 +60,7 @@ class Connection {
   // this process. An Error{unavailable, denied} closes the connection.
   void send(const Commands& commands);
   // Returns the next reply, which may be an error of the server. Error{unavailable}, also for a reply longer than
-  // kMostReplyBytes, closes the connection.
+  // kMostReplyBytes, and from a master of sentinels that has become a replica, closes the connection.
   [[nodiscard]] Reply receive();
   // Like receive(), but only over the connection with this count(): a command that was sent over one connection gets
   // no reply over the next.

@@ -215,6 +215,36 @@ TEST_F(SharedCrash, OfTheMachineLosesNothingInSilence) {
   EXPECT_GT(refused_, 1000U);
 }
 
+// An earlier crash has damaged one of the two headers: the other one stays until there is a new one.
+TEST_F(SharedCrash, TheOnlyHeaderIsNotTheFirstToBeOverwritten) {
+  for (const std::uint64_t damaged : {0U, 1U})
+    for (std::uint64_t call = 1;; ++call) {
+      FakeOs os;
+      auto file = Files(os).create(kFakePath, plan_);
+      file.insert(1);
+      file.close();
+      auto bytes = os.contents(kFakePath);
+      bytes[damaged * detail::kHeaderBytes + 100] ^= std::byte{1};
+      os.put(kFakePath, bytes);
+      os.stop_before(os.calls() + call);
+      try {
+        Files(os).open(kFakePath, kShared);
+      } catch (const Error&) {
+        EXPECT_TRUE(os.stopped());
+      }
+      if (!os.stopped()) break;
+      for (unsigned seed = 0; seed < 30; ++seed) {
+        const auto after = os.after_power_loss(seed, journal_at_);
+        try {
+          EXPECT_TRUE(Files(*after).open(kFakePath).may_contain(1));
+        } catch (const Error& error) {
+          EXPECT_EQ(error.code(), ErrorCode::unclean)
+              << "header " << damaged << ", call " << call << ": " << error.what();
+        }
+      }
+    }
+}
+
 TEST_F(SharedCrash, FailingCallsLoseNothingInSilence) {
   const auto sane = machine();
   const std::size_t all = play(*sane).acknowledged.size();

@@ -16,7 +16,7 @@ namespace bloomery::detail {
 namespace {
 
 std::string temporary_name(const std::string& path) {
-  const std::size_t name = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
+  const std::size_t name = path.rfind('/') + 1;  // 0 without a directory
   return path.substr(0, name) + "." + path.substr(name) + ".new";
 }
 

@@ -55,7 +55,9 @@ std::size_t parse_kind(const Arguments& arguments, Request& request) {
     if (request.kind == Kind::counting)
       throw ErrorReply{"ERR a filter counts or has a window, not both"};
     request.kind = Kind::window;
-    request.window = number_after(arguments, *window, 1, kMaxNativeCapacity, "ERR bad window");
+    static_assert(kMaxNativeCapacity == 274'877'906'944);
+    request.window = number_after(arguments, *window, 1, kMaxNativeCapacity,
+                                  "ERR bad window; its length is 1 to 274877906944");
     if (place_of(arguments, "SECONDS") == *window + 2)
       request.unit = WindowUnit::seconds;
     else if (place_of(arguments, "ITEMS") != *window + 2)

@@ -246,8 +246,9 @@ def arguments(server):
     for words, complaint in (
             (["COUNTING", "COUNTERBITS", 5], "ERR bad counter bits"), (["COUNTING", "COUNTERBITS"], "ERR bad counter bits"),
             (["COUNTING", "WINDOW", 5, "ITEMS"], "ERR a filter counts or has a window"),
-            (["WINDOW"], "ERR bad window"), (["WINDOW", 5], "ERR bad window"),
-            (["WINDOW", 0, "ITEMS"], "ERR bad window"), (["WINDOW", 5, "DAYS"], "ERR bad window"),
+            (["WINDOW"], "ERR bad window; its length is 1 to"), (["WINDOW", 5], "ERR bad window; say ITEMS or SECONDS"),
+            (["WINDOW", 0, "ITEMS"], "ERR bad window; its length is 1 to"),
+            (["WINDOW", 5, "DAYS"], "ERR bad window; say ITEMS or SECONDS"),
             (["WINDOW", 500, "ITEMS", "SLICES", 65], "ERR bad slices"),
             (["COUNTERBITS", 8], "ERR COUNTERBITS needs COUNTING"), (["SLICES", 4], "ERR SLICES needs WINDOW"),
             (["COUNTING", "SLICES", 4], "ERR SLICES needs WINDOW"),

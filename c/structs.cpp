@@ -133,7 +133,7 @@ bloomery_plan plan_of(const FilterPlan& plan) {
   out.fpr = all.fpr;
   out.bytes = all.bytes;
   out.hashes = all.hashes;
-  out.layout = static_cast<std::uint32_t>(all.layout);
+  out.layout = all.kind == Kind::frozen ? 0 : static_cast<std::uint32_t>(all.layout);
   out.bits_per_key = all.bits_per_key();
   return out;
 }
@@ -146,7 +146,7 @@ bloomery_stats stats_of(const FilterStats& stats) {
   out.bytes = stats.bytes;
   if (stats.plan) {
     out.hashes = stats.plan->hashes;
-    out.layout = static_cast<std::uint32_t>(stats.plan->layout);
+    out.layout = stats.frozen ? 0 : static_cast<std::uint32_t>(stats.plan->layout);
   }
   if (!stats.fill_known) out.unknown |= BLOOMERY_NO_FILL;
   if (!stats.inserted) out.unknown |= BLOOMERY_NO_INSERTED;

@@ -126,9 +126,9 @@ namespace Bloomery {
          * Opens the filter at a path, or at an address such as "redis://10.0.0.7?key=seen", as an object of the class of
          * its kind. $mode: "r" reads, "w" adds to an existing filter, "a" does the same or creates one, "x" creates a new
          * one, "n" puts a new one in the place of an existing one, at once and empty (save() replaces a file by a whole
-         * filter). More options: kind ("plain", "counting", "scalable", "window"), window, durability ("sync", "process",
-         * "none"), rotating, and shared: several writers, in any processes, can have the file of a plain filter open at
-         * once.
+         * filter). More options: kind ("plain", "counting", "scalable", "window", or "frozen", which takes its keys before
+         * close()), window, durability ("sync", "process", "none"), rotating, and shared: several writers, in any
+         * processes, can have the file of a plain filter open at once.
          */
         public static function open(string $location, string $mode = "r", ?int $capacity = null, ?float $fpr = null, array $options = []): Filter {}
 
@@ -165,7 +165,7 @@ namespace Bloomery {
         /** How many different keys are in it, estimated from all of its bits. */
         public function count(): int {}
 
-        /** The statistics; $exact: from all of the bits, and not from a sample of at most 4 MiB. */
+        /** The statistics; null: not known. $exact: from all of the bits, and not from a sample of at most 4 MiB. */
         public function stats(bool $exact = false): array {}
 
         /** Adds every key of another filter that was made from the same numbers; for plain and counting filters. */

@@ -324,6 +324,9 @@ static void add_real(zval *to, const char *name, double value, bool known) {
 static void add_whole(zval *to, const char *name, uint64_t value, bool known) {
   known ? add_assoc_long(to, name, (zend_long)value) : add_assoc_null(to, name);
 }
+static void add_word(zval *to, const char *name, const char *word) {
+  *word ? add_assoc_string(to, name, word) : add_assoc_null(to, name);
+}
 
 ZEND_METHOD(Bloomery_Filter, stats) {
   bool exact = false;
@@ -335,12 +338,12 @@ ZEND_METHOD(Bloomery_Filter, stats) {
   bloomery_stats stats;
   if (!self || !get_stats(self->filter, exact, &stats)) RETURN_THROWS();
   array_init(return_value);
-  add_assoc_string(return_value, "kind", bloomery_word(bloomery_kinds, stats.kind));
+  add_word(return_value, "kind", bloomery_word(bloomery_kinds, stats.kind));
   add_assoc_long(return_value, "capacity", (zend_long)stats.capacity);
   add_real(return_value, "fpr", stats.fpr, stats.fpr != 0);
   add_assoc_long(return_value, "bytes", (zend_long)stats.bytes);
   add_whole(return_value, "hashes", stats.hashes, stats.hashes != 0);
-  add_assoc_string(return_value, "layout", bloomery_word(bloomery_layouts, stats.layout));
+  add_word(return_value, "layout", bloomery_word(bloomery_layouts, stats.layout));
   const bool has_fill = (stats.unknown & BLOOMERY_NO_FILL) == 0;
   add_whole(return_value, "inserted", stats.inserted, (stats.unknown & BLOOMERY_NO_INSERTED) == 0);
   add_real(return_value, "fill", stats.fill, has_fill);
@@ -349,14 +352,14 @@ ZEND_METHOD(Bloomery_Filter, stats) {
   add_assoc_bool(return_value, "over_capacity", stats.over_capacity != 0);
   add_assoc_bool(return_value, "sampled", stats.sampled != 0);
   if (stats.kind == BLOOMERY_COUNTING) {
-    add_assoc_long(return_value, "counter_bits", stats.counter_bits);
-    add_assoc_long(return_value, "saturated_counters", (zend_long)stats.saturated_counters);
+    add_whole(return_value, "counter_bits", stats.counter_bits, stats.counter_bits != 0);
+    add_whole(return_value, "saturated_counters", stats.saturated_counters, stats.counter_bits != 0);
   } else if (stats.kind == BLOOMERY_SCALABLE) {
-    add_assoc_long(return_value, "sub_filters", stats.sub_filters);
+    add_whole(return_value, "sub_filters", stats.sub_filters, stats.sub_filters != 0);
   } else if (stats.kind == BLOOMERY_WINDOW) {
-    add_assoc_long(return_value, "window", (zend_long)stats.window);
-    add_assoc_string(return_value, "window_unit", stats.window_unit == BLOOMERY_SECONDS ? "seconds" : "insertions");
-    add_assoc_long(return_value, "slices", stats.slices);
+    add_whole(return_value, "window", stats.window, stats.window != 0);
+    add_word(return_value, "window_unit", bloomery_word(bloomery_units, stats.window_unit));
+    add_whole(return_value, "slices", stats.slices, stats.slices != 0);
   }
 }
 

@@ -5,7 +5,7 @@ const char *const bloomery_kinds[] = {"plain", "counting", "scalable", "window",
 const char *const bloomery_layouts[] = {"blocked", "blocked2", "standard", NULL};
 static const char *const hashes[] = {"xxh3", "siphash", NULL};
 static const char *const durabilities[] = {"sync", "process", "none", NULL};
-static const char *const units[] = {"insertions", "seconds", NULL};
+const char *const bloomery_units[] = {"insertions", "seconds", NULL};
 
 typedef enum { WORD, COUNT, LARGE_COUNT, FLAG, CLOCK, SEED } Form;
 
@@ -25,7 +25,7 @@ static const struct option {
     {"counter_bits", COUNT, false, offsetof(bloomery_request, spec.counter_bits), NULL, 0},
     {"growth", COUNT, false, offsetof(bloomery_request, spec.growth), NULL, 0},
     {"window", LARGE_COUNT, true, offsetof(bloomery_request, spec.window), NULL, 0},
-    {"window_unit", WORD, false, offsetof(bloomery_request, spec.window_unit), units, 0},
+    {"window_unit", WORD, false, offsetof(bloomery_request, spec.window_unit), bloomery_units, 0},
     {"slices", COUNT, false, offsetof(bloomery_request, spec.slices), NULL, 0},
     {"delta", LARGE_COUNT, false, offsetof(bloomery_request, spec.delta), NULL, 0},
     {"hash", WORD, false, offsetof(bloomery_request, options.hash), hashes, 0},

@@ -100,6 +100,7 @@ typedef struct {
 /* Words by the numbers of bloomery.h, from 1 on; NULL ends them. */
 extern const char *const bloomery_kinds[];
 extern const char *const bloomery_layouts[];
+extern const char *const bloomery_units[];
 /* Empty: the number has none. */
 const char *bloomery_word(const char *const *words, uint32_t number);
 

@@ -116,7 +116,7 @@ typedef struct bloomery_plan {
   double fpr;
   uint64_t bytes;  /* of memory; of a scalable filter before it grows */
   uint32_t hashes; /* bits that each key sets, in a sub-filter or slice */
-  uint32_t layout; /* of bloomery_layout, or 4 to 7: those of counting filters (docs/format.md) */
+  uint32_t layout; /* of bloomery_layout; 4 to 7: those of counting filters (docs/format.md); 0 of a frozen filter */
   double bits_per_key;
   uint64_t reserved[6];
 } bloomery_plan;
@@ -173,7 +173,7 @@ enum bloomery_access { BLOOMERY_READ = 1, BLOOMERY_WRITE = 2 };
  * PHP class, spec is NULL. */
 bloomery_filter *bloomery_new(const bloomery_spec *spec, const bloomery_options *options, bloomery_error *error);
 /* Makes a new filter at a location and opens it for writing. A location is a path, or an address such as
- * "redis://10.0.0.7?key=seen" (docs/redis.md). BLOOMERY_EXISTS: something is there, and BLOOMERY_REPLACE is not set.
+ * "redis://10.0.0.7?key=seen" (docs/configuration.md). BLOOMERY_EXISTS: something is there, and BLOOMERY_REPLACE is not set.
  * options may be NULL in all of these functions. */
 bloomery_filter *bloomery_create(const char *location, const bloomery_spec *spec, const bloomery_options *options,
                           bloomery_error *error);

@@ -45,7 +45,7 @@ foreach (["x", "a", "n"] as $mode)
             try { $call(); echo "$i is open\n"; } catch (Exception $e) { if ($e->getCode() !== Exception::WRONG_KIND) echo $e->getMessage(), "\n"; } catch (Error) { if ($i !== 2) echo "$i is an error\n"; }
 var_dump(code(fn() => CountingFilter::attach("none", true, 100, 0.01)) === Exception::WRONG_KIND, md5_file("old") === $before);
 Filter::open("frozen", "x", null, 0.01, ['kind' => 'frozen', 'delta' => 10])->close();
-var_dump(get_class(Mine::open("frozen", "a")));
+var_dump(get_class(Mine::open("frozen", "a")), Filter::open("frozen")->stats()['layout']);
 array_map(unlink(...), ["new", "own", "old", "frozen"]);
 chmod("c.bloom", 0640);
 $c->save("c.bloom");
@@ -88,6 +88,7 @@ string(6) "window"
 bool(true)
 bool(true)
 string(4) "Mine"
+NULL
 640
 bool(false)
 bool(false)

@@ -16,17 +16,23 @@ foreach (["redis", "redis+module"] as $scheme)
         printf("%s %s: %s of %s inserted, about %s, %s, %s\n", $scheme, $s["kind"], said(fn() => count($f)),
                json_encode($s["inserted"]), json_encode($s["estimated_items"] ? round($s["estimated_items"]) : null),
                gettype($s["current_fpr"]), gettype($s["hashes"]));
+        echo json_encode(["layout" => $s["layout"]] + array_slice($s, 12)), "\n";
         $f->close();
         echo said(fn() => $f->add("four")), ", ", said(fn() => $f->has("one")), "\n";
     }
 --EXPECT--
 redis plain: 3 of null inserted, about 3, double, integer
+{"layout":"blocked"}
 12: is closed; open it again, 12: is closed; open it again
 redis+module plain: 3 of 3 inserted, about 3, double, NULL
+{"layout":null}
 12: is closed; open it again, 12: is closed; open it again
 redis+module scalable: 3 of 3 inserted, about 3, double, NULL
+{"layout":null,"sub_filters":null}
 12: is closed; open it again, 12: is closed; open it again
 redis+module counting: 8: its server does not tell how many keys are in it, only stats()['inserted'] of 3 inserted, about null, NULL, NULL
+{"layout":null,"counter_bits":null,"saturated_counters":null}
 12: is closed; open it again, 12: is closed; open it again
 redis+module window: 8: its server does not tell how many keys are in it, only stats()['inserted'] of 3 inserted, about null, NULL, NULL
+{"layout":null,"window":null,"window_unit":null,"slices":null}
 12: is closed; open it again, 12: is closed; open it again

@@ -165,6 +165,7 @@ class Frozen(unittest.TestCase):
         self.assertLess(frozen.contains_many(f"other{i}" for i in range(100_000)), 200)
         self.assertEqual(frozen, FrozenFilter(reversed(keys), 0.001))
         self.assertNotEqual(frozen, FrozenFilter(keys[1:], 0.001))
+        self.assertIsNone(frozen.stats().layout)
         for again in (frozen.copy(), pickle.loads(pickle.dumps(frozen)), bloomery.from_bytes(bytes(frozen))):
             self.assertIsInstance(again, FrozenFilter)
             self.assertEqual(again, frozen)

@@ -159,6 +159,7 @@ static void take_ssl(Server *server, HashTable *config) {
   server->ssl = Z_ARRVAL_P(ssl);
 }
 
+/* A name or value without effect would lead to another server or bucket. */
 static void take_config(Server *server, HashTable *config) {
   static const struct {
     const char *name;
@@ -167,12 +168,29 @@ static void take_config(Server *server, HashTable *config) {
                 {"user", offsetof(Server, user)},         {"password", offsetof(Server, password)},
                 {"auth", offsetof(Server, password)},     {"database", offsetof(Server, database)},
                 {"db", offsetof(Server, database)},       {"timeout", offsetof(Server, timeout)}};
+  zend_string *name;
+  ZEND_HASH_FOREACH_STR_KEY(config, name) {
+    bool known = name && zend_string_equals_literal(name, "ssl");
+    for (size_t i = 0; name && i < sizeof fields / sizeof *fields; ++i)
+      known = known || zend_string_equals_cstr(name, fields[i].name, strlen(fields[i].name));
+    if (!known) {
+      bloomery_refuse(BLOOMERY_INVALID_ARGUMENT,
+                      "config has no '%s'; it has host, port, user, password, database, timeout, ssl",
+                      name ? ZSTR_VAL(name) : "0");
+      return;
+    }
+  }
+  ZEND_HASH_FOREACH_END();
   for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i) {
     zval *value = zend_hash_str_find_deref(config, fields[i].name, strlen(fields[i].name));
     zval *to = (zval *)((char *)server + fields[i].at);
-    if (value && Z_TYPE_P(to) == IS_UNDEF &&
-        (Z_TYPE_P(value) == IS_STRING || Z_TYPE_P(value) == IS_LONG || Z_TYPE_P(value) == IS_DOUBLE))
-      ZVAL_COPY(to, value);
+    if (!value || Z_TYPE_P(value) == IS_NULL || Z_TYPE_P(to) != IS_UNDEF) continue;
+    const bool has_fraction = to == &server->timeout && Z_TYPE_P(value) == IS_DOUBLE;
+    if (Z_TYPE_P(value) != IS_STRING && Z_TYPE_P(value) != IS_LONG && !has_fraction) {
+      bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "'%s' of config is a string or an integer", fields[i].name);
+      return;
+    }
+    ZVAL_COPY(to, value);
   }
   take_ssl(server, config);
 }

@@ -78,6 +78,9 @@ $with->set('rptc', '');
 $with->rPush('list', 'x');
 class OnAList extends FilteRepeatedComments { protected $bucket = 'list'; }
 try { (new OnAList($with))->exists('a'); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
+// A name or a value without effect would lead to another server or bucket.
+foreach ([['hots' => 'x'], ['prefix' => 'p:'], ['database' => 5.0], [$port], ['password' => $password, 'user' => null]] as $more)
+    try { echo new FilteRepeatedComments($more + $config) ? "taken\n" : ""; } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 try { new FilteRepeatedComments(new Redis); } catch (Throwable $e) { echo get_class($e), "\n"; }
 // Its own time to wait.
 $with->setOption(Redis::OPT_READ_TIMEOUT, 0.05);
@@ -114,6 +117,11 @@ bool(true)
 config is an array, a connected Redis or an address as redis://10.0.0.7
 'key' is there twice; give it once
 %slist%s
+config has no 'hots'; it has host, port, user, password, database, timeout, ssl
+config has no 'prefix'; it has host, port, user, password, database, timeout, ssl
+'database' of config is a string or an integer
+config has no '0'; it has host, port, user, password, database, timeout, ssl
+taken
 RedisException
 no answer within 50 ms; find out why, or add &timeout=SECONDS to the address
 no answer within 60 ms; find out why, or add &timeout=SECONDS to the address

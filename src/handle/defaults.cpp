@@ -29,7 +29,8 @@ void AnyFilter::Impl::require_removal() const {
 }
 
 std::vector<std::byte> AnyFilter::Impl::encode() {
-  refuse(ErrorCode::wrong_kind, "only a filter in memory or in a file is encoded");
+  refuse(ErrorCode::wrong_kind,
+         "cannot be written as a filter file; bloomery convert copies it to another place");
 }
 
 std::uint64_t AnyFilter::Impl::encoded_size() { return encode().size(); }

@@ -16,7 +16,7 @@
 //   redis+module://host?key=K           a filter of a module (bloomery.so or RedisBloom)
 //   redis+module+cluster://host?key=K   the same in shards
 //
-// docs/migrate.md and docs/redis-cluster.md describe the addresses. The environment variable
+// docs/configuration.md describes the addresses. The environment variable
 // BLOOMERY_REDIS_PASSWORD gives the password of an address that has none.
 //
 // Give many keys at once: each call costs a virtual call, and also a commit in a file or a round trip to a server.

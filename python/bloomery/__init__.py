@@ -70,7 +70,7 @@ class Plan:
 
 
 def plan(capacity: int | None = None, fpr: float | None = None, **more: Any) -> Plan:
-    """The plan for a request: two of capacity, fpr, bits and hashes, and the numbers of its kind.
+    """The plan for a request: two of capacity, fpr, bits and hashes, and the other numbers of `open`.
 
     >>> plan(1_000_000, 0.01).bits_per_key < 10
     True
@@ -87,7 +87,7 @@ def predicted_fpr(keys: float, capacity: int | None = None, fpr: float | None = 
 
 @dataclass(frozen=True)
 class Stats:
-    """The statistics of a filter; None if its place does not tell a value."""
+    """The statistics of a filter. A value that its place does not tell is None, or 0 from counter_bits on."""
 
     kind: str | None
     capacity: int
@@ -350,9 +350,11 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
          rotating: bool = False, shared: bool = False, clock: bool = True, **more: Any) -> Any:
     """Open the filter at a path, or at an address such as ``redis://10.0.0.7?key=seen``.
 
-    mode: ``"r"`` to read, ``"w"`` to add to what is there, ``"a"`` the same, or a new filter from capacity, fpr, kind
-    and so on if there is none, ``"x"`` a new one, ``"n"`` a new one in the place of what is there, at once, so that
-    readers miss keys until it is filled (`save` of a filter in memory replaces a file when it is whole). Any number of
+    mode: ``"r"`` to read, ``"w"`` to add to what is there, ``"a"`` the same, or a new filter if there is none, ``"x"`` a
+    new one, ``"n"`` a new one in the place of what is there, at once, so that readers miss keys until it is filled
+    (`save` of a filter in memory replaces a file when it is whole). A new filter is made from capacity, fpr and, by
+    name, bits, hashes, layout, kind (plain, counting, scalable, window, frozen), counter_bits, growth, delta, window,
+    window_unit (seconds, insertions) and slices, as by the classes and `plan`. Any number of
     processes can read a file, which they share in memory, and one can write it; any number can write a plain filter if
     all of them set shared (its durability is ``"process"``). A reader of a plain filter sees at once what a writer
     adds, a reader of another kind after `reload`. A window filter of seconds follows the clock of this machine; without

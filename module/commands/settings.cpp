@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "server/pages.hpp"
 
@@ -182,6 +183,23 @@ std::string config_name(const String* argument) {
   return name;
 }
 
+// Bytes with a unit, as CONFIG has them: 64mb.
+bool take_bytes(const String* value, long long& number) {
+  constexpr std::pair<std::string_view, long long> kUnits[] = {
+      {"kb", 1LL << 10}, {"mb", 1LL << 20},    {"gb", 1LL << 30}, {"k", 1'000},
+      {"m", 1'000'000},  {"g", 1'000'000'000}, {"b", 1},          {"", 1}};
+  const std::string text = config_name(value);
+  const auto unit =
+      std::ranges::find_if(kUnits, [&](const auto& each) { return text.ends_with(each.first); });
+  const char* const end = text.data() + text.size() - unit->first.size();
+  long long parsed = 0;
+  const auto read = std::from_chars(text.data(), end, parsed);
+  if (read.ec != std::errc() || read.ptr != end || parsed < 0 || parsed > INT64_MAX / unit->second)
+    return false;
+  number = parsed * unit->second;
+  return true;
+}
+
 // Whether an argument is a setting by any of its names, or by RedisBloom's without `bf-`.
 bool is_named(std::string_view argument, const Names& names) {
   const auto is = [&](const char* name) { return name != nullptr && argument == name; };
@@ -204,7 +222,9 @@ bool take_argument(const std::string& name, const String* value) {
     return api.StringToDouble(value, &fpr) == kOk && set_fpr(fpr);
   }
   for (const Number& one : number_settings)
-    if (is_named(name, one.names)) return take_number(value, one.least, one.most, *one.number);
+    if (is_named(name, one.names))
+      return one.flags == kConfigMemory ? take_bytes(value, *one.number)
+                                        : take_number(value, one.least, one.most, *one.number);
   return false;
 }
 

@@ -143,7 +143,7 @@ def as_options(values, prefix=""):
 def settings_of_valkey(module):
     """A configuration file of valkey-bloom's, and module arguments; its names and ours are one."""
     values = {"bloom-capacity": 1000, "bloom-expansion": 3, "bloom-fp-rate": 0.02,
-              "bloom-memory-usage-limit": 1000000, "bloom-use-random-seed": "yes"}
+              "bloom-memory-usage-limit": "1mb", "bloom-use-random-seed": "yes"}
     with Server(module, config=as_options(values, "bf.")) as server:
         check_settings(server)
         server.ask("CONFIG", "SET", "bf.initial-size", 77)

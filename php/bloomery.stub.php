@@ -127,8 +127,9 @@ namespace Bloomery {
          * its kind. $mode: "r" reads, "w" adds to an existing filter, "a" does the same or creates one, "x" creates a new
          * one, "n" puts a new one in the place of an existing one, at once and empty (save() replaces a file by a whole
          * filter). More options: kind ("plain", "counting", "scalable", "window", or "frozen", which takes its keys before
-         * close()), window, durability ("sync", "process", "none"), rotating, and shared: several writers, in any
-         * processes, can have the file of a plain filter open at once.
+         * close()), window, durability ("sync", "process", "none"), rotating: two generations in Redis strings
+         * (`bloomery rotate` drops the older one), and shared: several writers, in any processes, can have the file of a
+         * plain filter open at once.
          */
         public static function open(string $location, string $mode = "r", ?int $capacity = null, ?float $fpr = null, array $options = []): Filter {}
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 3ae9c944eccb033d6d994bcd2a6a5976ae9c93f9 */
+ * Stub hash: 4ee7163995e7db46d3def232a08a3e5cf3d8e395 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)

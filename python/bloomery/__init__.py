@@ -358,7 +358,8 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
     processes can read a file, which they share in memory, and one can write it; any number can write a plain filter if
     all of them set shared (its durability is ``"process"``). A reader of a plain filter sees at once what a writer
     adds, a reader of another kind after `reload`. A window filter of seconds follows the clock of this machine; without
-    clock, only `advance` sets its time.
+    clock, only `advance` sets its time. rotating: two generations in Redis strings; the command ``bloomery rotate`` drops
+    the older one.
 
     durability: what a change survives once its call returns; ``"sync"`` a power loss (each call waits for the device),
     ``"process"`` the death of the process, ``"none"`` nothing until `sync` or `close`. Error: its code is missing, exists,

@@ -5,7 +5,7 @@ declare(strict_types=1);
 
 use Bloomery\Filter;
 
-$data = $_SERVER['DATA'] ?? '/var/lib/site';
+$data = getenv('DATA') ?: '/var/lib/site';
 $users = Filter::attach("$data/users.bloom", writers: true);
 $database = fn() => new PDO("sqlite:$data/users.sqlite");
 $name = (string)($_GET['name'] ?? '');

@@ -277,6 +277,26 @@ TEST(RedisFault, AnAnswerHasABound) {
   RedisFilter::create({address, "filter"}, plan(1'000, 0.01));
 }
 
+// A key is not absent, nor new, because something that is no bit is in the place of one.
+TEST(RedisFault, WhatIsNoBitIsNotZero) {
+  const Server server;
+  Scripted between(server.path());
+  auto filter = RedisFilter::create({{.port = between.port()}, "filter"}, plan(1'000, 0.01));
+  filter.insert(7);
+  const std::string identity = std::to_string(detail::kRedisIdentityAt * 8);
+  const auto field = server.ask({"BITFIELD_RO", "filter", "GET", "i64", identity});
+  std::string bits = ":" + std::to_string(field->element[0]->integer) + "\r\n";
+  for (std::uint32_t i = 1; i < filter.plan().hashes; ++i) bits += ":1\r\n";
+  for (const std::string none : {"$-1\r\n", "$1\r\n1\r\n", "*0\r\n", "-ERR none\r\n"}) {
+    between.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (!words[0].starts_with("BITFIELD")) return std::nullopt;
+      return "*" + std::to_string(filter.plan().hashes + 1) + "\r\n" + bits + none;
+    });
+    error_of([&] { (void)filter.may_contain(7); }, ErrorCode::io);
+    error_of([&] { (void)filter.insert(7); }, ErrorCode::io);
+  }
+}
+
 TEST(RedisFault, WhatIsThrownMidwayLeavesNoAnswersBehind) {
   const Server server;
   const Plan plan = bloomery::plan(10'000, 0.01);

@@ -130,9 +130,14 @@ BitString::Answer BitString::answer_of(BitOperation operation, const redisReply&
     const std::array<char, 8> found = field_in(*elements[0]);
     require_identity({found.data(), found.size()});
   }
-  const bool all = std::ranges::all_of(elements.subspan(fields),
-                                       [](const redisReply* bit) { return bit->integer == 1; });
+  bool all = true;
+  for (const redisReply* bit : elements.subspan(fields)) all = is_one(*bit) && all;
   return {setting ? !all : all, guard_.rotates ? load_le64(field_in(*elements[1]).data()) : 0};
+}
+
+bool BitString::is_one(const redisReply& bit) const {
+  require_type(bit, REDIS_REPLY_INTEGER, name_);
+  return bit.integer == 1;
 }
 
 void BitString::require_identity(std::string_view found) const {

@@ -79,6 +79,8 @@ class BitString {
   };
   // Errors as for check_proof.
   [[nodiscard]] Answer answer_of(BitOperation operation, const redisReply& reply);
+  // Error{io}: what is in the place of a bit is none.
+  [[nodiscard]] bool is_one(const redisReply& bit) const;
 
   // If the string is gone, an insert creates a new string, which is zero except for the bits of the key. This request
   // removes only such a string.

@@ -124,7 +124,7 @@ void StringBits::set_one(std::span<const std::uint64_t> offsets, std::span<bool>
   cluster_.run_all(request, [&](std::size_t, std::size_t, const Reply& reply) {
     require_type(*reply, REDIS_REPLY_ARRAY, string.name());
     require_elements(*reply, offsets.size(), string.name());
-    for (std::size_t i = 0; i < offsets.size(); ++i) before[i] = reply->element[i]->integer == 1;
+    for (std::size_t i = 0; i < offsets.size(); ++i) before[i] = string.is_one(*reply->element[i]);
   });
   string.reaches(*std::ranges::max_element(offsets) / 8 + 1);
 }

@@ -101,6 +101,14 @@ def limited(server):
         expect("reached", server.ask("BF.INSERT", f"ok{expansion}", *options, most), [])
         expect("beyond", refused(server, "BF.INSERT", "beyond", *options, most + 1),
                "ERR provided VALIDATESCALETO causes bloom object to exceed memory limit")
+    # Planning each of the 200,000 sub-filters before the one with the lowest rate would take longer than the
+    # connection waits.
+    server.ask("CONFIG", "SET", "bf.bloom-memory-usage-limit", "4gb")
+    options = ["CAPACITY", 1000, "EXPANSION", 1, "TIGHTENING", 0.9999]
+    server.ask("BF.INSERT", "slow", *options)
+    most = server.ask("BF.INFO", "slow", "MAXSCALEDCAPACITY")
+    expect("millions that are alike", 100_000_000 < most < 1_000_000_000, True)
+    expect("reached", server.ask("BF.INSERT", "ok", *options, "VALIDATESCALETO", most), [])
     expect("not scaling", refused(server, "BF.INSERT", "b", "NONSCALING", "VALIDATESCALETO", 5),
            "ERR cannot use NONSCALING and VALIDATESCALETO options together")
     for number in (0, "x"):

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "redis/nodes.hpp"
+#include "redis/scripted.hpp"
 #include "redis/server.hpp"
 
 namespace bloomery::test {
@@ -108,6 +109,21 @@ TEST_F(SentinelTest, LeavesAMasterThatWasDemotedByHand) {
   error_of([&] { filter.insert_many(after); }, ErrorCode::unavailable);
   EXPECT_EQ(filter.insert_many(after), 1U);
   EXPECT_EQ(filter.may_contain_many(before), 1U);
+}
+
+// Such a sentinel has come back after a failover, and does not reach the others.
+TEST_F(SentinelTest, NeedNotAllKnowTheMaster) {
+  Scripted stale(sentinel_->path());
+  stale.say([&](const Scripted::Words&) -> std::optional<std::string> {
+    const std::string port = std::to_string(replica_port_);
+    return "*2\r\n$9\r\n127.0.0.1\r\n$" + std::to_string(port.size()) + "\r\n" + port + "\r\n";
+  });
+  const std::string both = "redis+sentinel://127.0.0.1:" + std::to_string(stale.port()) +
+                           ",127.0.0.1:" + std::to_string(sentinel_port_) + "?key=seen&master=urls";
+  EXPECT_EQ(AnyFilter::create(both, {.capacity = 1'000, .fpr = 0.01})
+                .insert_many(std::vector<std::string>{"a"}),
+            1U);
+  EXPECT_GT(stale.asked(), 0);
 }
 
 TEST_F(SentinelTest, SaysWhatIsWrong) {

@@ -160,11 +160,15 @@ void Connection::connect() {
   // While another master is elected, sentinels may name a master that is gone or has become a replica.
   const auto end = std::chrono::steady_clock::now() + address_.timeout;
   for (;;) try {
-      connect_to(master_of(address_, [&](const RedisAddress& sentinel) {
-        return ask_sentinel(sentinel, address_.sentinels->master);
-      }));
-      require_master();
-      return;
+      return with_master(
+          address_,
+          [&](const RedisAddress& sentinel) {
+            return ask_sentinel(sentinel, address_.sentinels->master);
+          },
+          [&](const RedisAddress& master) {
+            connect_to(master);
+            require_master();
+          });
     } catch (const Error& error) {
       drop();
       if (error.code() != ErrorCode::unavailable || std::chrono::steady_clock::now() >= end) throw;

@@ -110,9 +110,11 @@ void require_elements(const redisReply& reply, std::size_t count, const std::str
 // for a connection.
 using AskSentinel = std::function<std::vector<std::string>(const RedisAddress& sentinel)>;
 
-// The address, without sentinels, of the current master. The sentinels are asked one after the other, with a password
-// only if they require one. Error{missing}: the sentinels that answer know no such master. Otherwise the error of one
-// of them.
-[[nodiscard]] RedisAddress master_of(const RedisAddress& address, const AskSentinel& ask);
+// Calls `use` with the address, without sentinels, of the master that a sentinel names. The sentinels are asked one
+// after the other, with a password only if they require one, until `use` throws nothing: a sentinel that does not reach
+// the others may name a server that is no master any more. Error{missing}: the sentinels that answer know no such
+// master. Otherwise the error of `use` or of one of them.
+void with_master(const RedisAddress& address, const AskSentinel& ask,
+                 const std::function<void(const RedisAddress& master)>& use);
 
 }  // namespace bloomery::detail

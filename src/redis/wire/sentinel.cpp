@@ -1,10 +1,12 @@
-// Asks sentinels until one knows the master.
+// Asks sentinels until one names the master.
 #include "redis/wire/connection.hpp"
 
 #include <bloomery/error.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
+#include <vector>
 
 namespace bloomery::detail {
 namespace {
@@ -43,14 +45,26 @@ RedisAddress master_named(const RedisAddress& address, const RedisSentinels::Pla
 
 }  // namespace
 
-RedisAddress master_of(const RedisAddress& address, const AskSentinel& ask) {
+void with_master(const RedisAddress& address, const AskSentinel& ask,
+                 const std::function<void(const RedisAddress& master)>& use) {
   std::optional<Error> fault;
+  std::vector<RedisAddress> masters;
   for (const RedisSentinels::Place& place : address.sentinels->places) {
+    bool is_named = false;
     try {
-      return master_named(address, place, ask);
+      const RedisAddress master = master_named(address, place, ask);
+      const auto is_same = [&](const RedisAddress& other) {
+        return other.host == master.host && other.port == master.port;
+      };
+      if (std::ranges::any_of(masters, is_same)) continue;
+      masters.push_back(master);
+      is_named = true;
+      return use(master);
     } catch (const Error& error) {
-      // The error of a sentinel that answers takes precedence over the error that another one is unavailable.
-      if (!fault || fault->code() == ErrorCode::unavailable) fault = error;
+      // The error of the first master that is named takes precedence, then the error of a sentinel that answers.
+      const bool is_first_named = is_named && masters.size() == 1;
+      if (!fault || is_first_named || (masters.empty() && fault->code() == ErrorCode::unavailable))
+        fault = error;
     }
   }
   if (!fault)

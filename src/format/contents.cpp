@@ -36,7 +36,7 @@ class ScalableContents final : public ContentsOf<ScalableFilter> {
         if (!found[i]) fresh.push_back(part[i]);
     }
     std::ranges::sort(fresh, {}, [](Hash128 hash) { return std::pair(hash.high, hash.low); });
-    return static_cast<std::uint64_t>(std::ranges::unique(fresh).begin() - fresh.begin());
+    return static_cast<std::uint64_t>(std::unique(fresh.begin(), fresh.end()) - fresh.begin());
   }
 };
 

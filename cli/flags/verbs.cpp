@@ -146,8 +146,8 @@ constexpr VerbInfo kVerbs[] = {
      "FILE keeps its filter until all lines are read. Then the new filter replaces it, and keys "
      "that did not come again are forgotten. Programs that have FILE open see the old filter until "
      "they reload it. By default the numbers, layout, hash and seed are those of FILE; if there is "
-     "no FILE, -n and -p create it. After an interrupt or an error FILE is unchanged. The disk "
-     "needs room for both filters.",
+     "no FILE, -n and -p create it (--kind frozen: -p). After an interrupt or an error FILE is "
+     "unchanged. The disk needs room for both filters.",
      kRebuildExamples, 1, kAnyNumber},
     {Verb::verify, "verify", "FILE...",
      "read filter files and dumps whole and check every checksum",

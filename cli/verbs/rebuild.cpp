@@ -55,7 +55,8 @@ std::optional<Made> as_existing(const Options& options) {
     // A server may answer the next question, so it is not known yet what to build like.
     if (error.code() == ErrorCode::unavailable || error.code() == ErrorCode::denied) throw;
     // A filter that cannot be read can be rebuilt if the flags give its size.
-    const bool sized = options.spec.capacity && (options.spec.fpr || options.spec.bits);
+    const bool sized = (options.spec.capacity || options.spec.kind == Kind::frozen) &&
+                       (options.spec.fpr || options.spec.bits);
     if (!sized && !(options.spec.bits && options.spec.fpr) &&
         !(options.spec.window && options.spec.fpr)) {
       if (error.code() == ErrorCode::io) throw;  // a size does not help

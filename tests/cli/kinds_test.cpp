@@ -338,6 +338,16 @@ TEST_F(Kinds, ARebuildKeepsTheBlocksOfCountersUnlessItIsSized) {
 
 // ---- frozen ---------------------------------------------------------------------------------
 
+// A timer has the same command on the first day.
+TEST_F(Kinds, ARebuildMakesTheFirstFrozenFilterToo) {
+  const std::string filter = path("list.bloom");
+  for (int day = 0; day < 2; ++day) {
+    ASSERT_EQ(run({"rebuild", "-q", "--kind", "frozen", "-p", "1%", filter}, numbers(0, 500)).code,
+              0);
+    EXPECT_EQ(run({"check", "-q", "-c", filter}, numbers(0, 500)).out, "500\n");
+  }
+}
+
 // The fingerprints of 500 keys at 1 % have a rate of 0.78 %, so the delta may take some more than its share.
 TEST_F(Kinds, AFullDeltaIsToldOnceTheRateIsMissed) {
   const std::string filter = path("list.bloom");

@@ -23,11 +23,11 @@
 // acknowledged, and perhaps the first keys of one more. Writers of these kinds hold the filter in memory; close(),
 // merge() and a full journal replace the file, so that the device needs room for a second one.
 //
-// A frozen filter is built from all of its keys: create() and rebuild() collect them in memory, and close() builds
-// the filter and puts it at the path, whole or not at all. Until then look-ups answer true. After that the file
-// opens only for reading, and opening it for writing is Error{wrong_kind}, unless its plan has a delta: then keys go
-// into the delta, which is in the same file and is written like a plain filter. rebuild() makes a new list of all
-// the keys that are inserted after it, and an empty delta.
+// A frozen filter is built from all of its keys: create() and rebuild() collect them in memory (many keys in a file
+// without a name), and close() builds the filter and puts it at the path, whole or not at all. Until then look-ups
+// answer true. After that the file opens only for reading, and opening it for writing is Error{wrong_kind}, unless its
+// plan has a delta: then keys go into the delta, which is in the same file and is written like a plain filter.
+// rebuild() makes a new list of all the keys that are inserted after it, and an empty delta.
 //
 // A file has one writer at a time and any number of readers, in any processes. The writer's lock ends with its
 // process and the children that it forked until they call exec. A child does not write through such a handle: every

@@ -319,7 +319,8 @@ class FrozenFilter(_Common):
     (True, False, 2)
 
     `keys` is what `insert_many` takes. ``open(path, "x", fpr=0.001, kind="frozen")`` builds one in a file: add the
-    keys, then close it. With ``delta=n``, also in `open`, it takes n more keys afterwards, within the rate:
+    keys, then close it; a ``with`` block that fails leaves the path as it was. With ``delta=n``, also in `open`, it
+    takes n more keys afterwards, within the rate:
 
     >>> spam = FrozenFilter(["a@spam.example"], 0.001, delta=1000)
     >>> spam.add("c@spam.example"), "c@spam.example" in spam, "a@spam.example" in spam
@@ -334,6 +335,20 @@ class FrozenFilter(_Common):
         made.insert_many(keys)
         made.sync()
         return made
+
+    def __exit__(self, *exception: object) -> None:
+        # Part of a list must not replace a list.
+        if exception[0] is not None and self._is_being_built():
+            self._drop()
+        else:
+            self.close()
+
+    def _is_being_built(self) -> bool:
+        try:
+            self.sync()
+        except Error as error:
+            return error.code == "invalid_argument"
+        return False
 
 
 class _Elsewhere(_Common):

@@ -85,6 +85,7 @@ METHOD(remove);
 METHOD(clear);
 METHOD(sync);
 METHOD(close);
+METHOD(drop);
 METHOD(reload);
 METHOD(advance);
 METHOD(by_clock);

@@ -24,6 +24,7 @@ static PyMethodDef filter_methods[] = {
     {"_by_clock", filter_by_clock, METH_NOARGS, NULL},
     {"_advance", filter_advance, METH_O, NULL},
     {"_copy", filter_copy, METH_NOARGS, NULL},
+    {"_drop", filter_drop, METH_NOARGS, NULL},
     {"clear", filter_clear, METH_NOARGS, "clear($self)\n--\n\nForget every key of a filter in memory."},
     {"sync", filter_sync, METH_NOARGS, "sync($self)\n--\n\nMake every change so far survive a power loss."},
     {"close", filter_close, METH_NOARGS,

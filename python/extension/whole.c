@@ -26,6 +26,11 @@ PyObject *filter_close(PyObject *self, PyObject *Py_UNUSED(none)) {
   ALONE(self, 1, bloomery_close(filter, &error));
   Py_RETURN_NONE;
 }
+/* For a frozen filter that is being built: its keys are given up, and its path keeps what it has. */
+PyObject *filter_drop(PyObject *self, PyObject *Py_UNUSED(none)) {
+  ALONE(self, 1, (bloomery_free(filter), ((Filter *)self)->filter = NULL, 0));
+  Py_RETURN_NONE;
+}
 PyObject *filter_reload(PyObject *self, PyObject *Py_UNUSED(none)) {
   ALONE(self, 1, bloomery_reload(filter, &error));
   return PyBool_FromLong((long)result);

@@ -187,6 +187,21 @@ class Frozen(unittest.TestCase):
                 self.assertEqual(reader.stats().kind, "frozen")
             with self.assertRaisesRegex(Error, "rebuild"):
                 bloomery.open(path, "w")
+            # Part of a list does not replace the list.
+            for mode, name in (("n", path), ("x", path + "2")):
+                with self.assertRaises(ZeroDivisionError), bloomery.open(name, mode, fpr=0.01, kind="frozen") as frozen:
+                    frozen.update(1 // (5 - i) for i in range(10))
+                with self.assertRaises(Error):
+                    frozen.add("after it was given up")
+            self.assertEqual(len(bloomery.open(path)), 10_000)
+            self.assertEqual(os.listdir(folder), ["spam.bloom"])
+            with self.assertRaises(ZeroDivisionError), bloomery.open(path, "n", fpr=0.01, kind="frozen", delta=9) as frozen:
+                frozen.close()
+                1 // 0
+            with self.assertRaises(ZeroDivisionError), bloomery.open(path, "w") as frozen:
+                frozen.add("in the delta")
+                1 // 0
+            self.assertIn("in the delta", bloomery.open(path))
 
 
 class Plans(unittest.TestCase):

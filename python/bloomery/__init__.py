@@ -365,16 +365,16 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
          rotating: bool = False, shared: bool = False, clock: bool = True, **more: Any) -> Any:
     """Open the filter at a path, or at an address such as ``redis://10.0.0.7?key=seen``.
 
-    mode: ``"r"`` to read, ``"w"`` to add to what is there, ``"a"`` the same, or a new filter if there is none, ``"x"`` a
-    new one, ``"n"`` a new one in the place of what is there, at once, so that readers miss keys until it is filled
+    mode: ``"r"`` to read, ``"w"`` to add to what is there, ``"a"`` the same, or a new filter if there is none, ``"x"``
+    a new one, ``"n"`` a new one in the place of what is there, at once, so that readers miss keys until it is filled
     (`save` of a filter in memory replaces a file when it is whole). A new filter is made from capacity, fpr and, by
     name, bits, hashes, layout, kind (plain, counting, scalable, window, frozen), counter_bits, growth, delta, window,
-    window_unit (seconds, insertions) and slices, as by the classes and `plan`. Any number of
-    processes can read a file, which they share in memory, and one can write it; any number can write a plain filter if
-    all of them set shared (its durability is ``"process"``). A reader of a plain filter sees at once what a writer
-    adds, a reader of another kind after `reload`. A window filter of seconds follows the clock of this machine; without
-    clock, only `advance` sets its time. rotating: two generations in Redis strings; the command ``bloomery rotate`` drops
-    the older one.
+    window_unit (seconds, insertions) and slices, as by the classes and `plan`. Any number of processes can read a
+    file, which they share in memory, and one can write it; any number can write a plain filter if all of them set
+    shared (its durability is ``"process"``). A reader of a plain filter sees at once what a writer adds, a reader of
+    another kind after `reload`. A window filter of seconds follows the clock of this machine; without clock, only
+    `advance` sets its time. rotating: two generations in Redis strings; the command ``bloomery rotate`` drops the
+    older one.
 
     durability: what a change survives once its call returns; ``"sync"`` a power loss (each call waits for the device),
     ``"process"`` the death of the process, ``"none"`` nothing until `sync` or `close`. Error: its code is missing, exists,

@@ -195,7 +195,8 @@ class Frozen(unittest.TestCase):
                     frozen.add("after it was given up")
             self.assertEqual(len(bloomery.open(path)), 10_000)
             self.assertEqual(os.listdir(folder), ["spam.bloom"])
-            with self.assertRaises(ZeroDivisionError), bloomery.open(path, "n", fpr=0.01, kind="frozen", delta=9) as frozen:
+            again = bloomery.open(path, "n", fpr=0.01, kind="frozen", delta=9)
+            with self.assertRaises(ZeroDivisionError), again as frozen:
                 frozen.close()
                 1 // 0
             with self.assertRaises(ZeroDivisionError), bloomery.open(path, "w") as frozen:

@@ -7,8 +7,9 @@ It fetches no page twice. A false positive loses a page, so the default rate is 
 Settings: BLOOMERY_FPR; BLOOMERY_CAPACITY, the number of expected requests (1,000,000; a file, memory and a server's
 module grow past that, a filter in Redis strings does not); BLOOMERY_LOCATION, a path or an address. By default that is
 requests.bloom in JOBDIR, or memory without a JOBDIR. At an address several spiders share one filter
-(docs/configuration.md). If the filter is over capacity, the log has a warning when the spider opens and when it closes. A requests.seen in
-JOBDIR that Scrapy's own filter left is imported. The requests seen survive the death of the process.
+(docs/configuration.md). If the filter is over capacity, the log has a warning when the spider opens and when it
+closes. A requests.seen in JOBDIR that Scrapy's own filter left is imported. The requests seen survive the death of the
+process.
 """
 
 from __future__ import annotations

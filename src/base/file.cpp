@@ -30,6 +30,8 @@ const char* remedy_for(int error) noexcept {
     case EISDIR:
     case ENOTDIR:
       return "give the path of a file";
+    case ENAMETOOLONG:
+      return "give a shorter name (a new file is .NAME.new at first)";
     case EMFILE:
     case ENFILE:
       return "raise the limit of open files";

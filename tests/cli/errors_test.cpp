@@ -119,6 +119,12 @@ TEST_F(Errors, AFileSizeLimit) {
   EXPECT_TRUE(is_error(ran, {"standard output", "File too large"}));
 }
 
+TEST_F(Errors, ANameThatLeavesNoRoomForThatOfTheNewFile) {
+  const std::string longest = path(std::string(255, 'n'));
+  EXPECT_TRUE(is_error(run({"create", longest, "-n", "1K", "-p", "1%"}),
+                       {"File name too long", "give a shorter name"}));
+}
+
 TEST_F(Errors, TheOutputIsTheInput) {
   const std::string both = file("both", "a\na\n");
   EXPECT_TRUE(is_error(run({"dedup", both}, {}, {.out = both}), {both, "output as well"}));

@@ -109,6 +109,7 @@ TEST_P(CKeys, AreTheSameInEveryForm) {
     if (GetParam() == BLOOMERY_WINDOW) same.window = Window{WindowUnit::seconds, 3600};
     AnyFilter cpp{plan(same)};
     const auto answers = std::make_unique<bool[]>(kKeys);
+    EXPECT_EQ(bloomery_acknowledged(c.get()), 0U);
     const std::int64_t fresh = apply(c.get(), Verb::insert, form, 0, kKeys / 2, answers.get());
     EXPECT_EQ(bloomery_acknowledged(c.get()), kKeys / 2);
     EXPECT_EQ(fresh, std::count(answers.get(), answers.get() + kKeys / 2, true));

@@ -38,7 +38,7 @@ constexpr Topic kTopics[] = {
      "statistics, warnings, errors. A filter over its capacity is reported with its current fpr."},
     {"Exit status",
      "0: done, or lines were printed. 1: no line was printed (check, dedup) or removed (remove), "
-     "or a writer has the file open (verify). 2: an error, described in one line. 129, 130 and "
+     "or a writer has the file open and has changed it (verify). 2: an error, described in one line. 129, 130 and "
      "143: a SIGHUP, an interrupt or a SIGTERM came, and the filter file is whole: the tool "
      "stops reading and finishes the lines that it has begun. A second signal stops it at once."},
     {"Environment",

@@ -297,13 +297,14 @@ std::unique_ptr<Contents> FrozenContents::complete() {
   const bool has_delta = whole_ && whole_->delta;
   // Allocate the delta before the builder gives up its keys.
   Payload delta = has_delta ? Payload(whole_->delta->bytes()) : Payload();
+  // The list of a delta outlives this object, and a list without keys is over payload_. With keys it is its own: an
+  // attempt before this one may have built it.
+  if (has_delta && !builder_ && filter_.keys() == 0)
+    builder_.emplace(filter_.plan().array.fpr, filter_.hasher());
   if (builder_) {
     filter_ = builder_->build(threads_);
     builder_.reset();
     payload_ = {};
-  } else if (has_delta) {
-    // The filter of no keys is over payload_, which ends with this object.
-    filter_ = FrozenFilter(filter_.plan().array.fpr, filter_.hasher());
   }
   if (!has_delta) return nullptr;
   return std::make_unique<DeltaContents>(std::move(delta), std::move(filter_), *whole_);

@@ -124,6 +124,24 @@ TEST_P(ScarceMemory, IsAnErrorAndHarmsNothing) {
   EXPECT_GT(failures, 40U);
 }
 
+// The keys of a frozen filter in memory are built into a list, which then gets a delta: either may fail.
+TEST(ScarceMemoryOfADelta, LosesNoKeyAndIsNoEnd) {
+  std::vector<std::uint64_t> keys(1'000);
+  std::iota(keys.begin(), keys.end(), 0);
+  const FilterPlan frozen = plan(FilterSpec{.kind = Kind::frozen, .fpr = 0.01, .delta = 10});
+  std::uint64_t failures = 0;
+  for (std::uint64_t nth = 1;; ++nth) {
+    AnyFilter filter(frozen);
+    filter.insert_many(keys);
+    Starved call(nth);
+    if (!call([&] { filter.sync(); })) filter.sync();
+    ASSERT_EQ(filter.may_contain_many(keys), keys.size()) << "allocation " << nth;
+    failures += call.failed();
+    if (!call.exhausted()) break;
+  }
+  EXPECT_GT(failures, 3U);
+}
+
 // What the next sub-filter takes is there before the journal has the keys that it is for: a key that was
 // refused for want of memory is in no journal.
 TEST(ScarceMemoryOfASubFilter, IsAnErrorBeforeTheJournalHasTheKeys) {

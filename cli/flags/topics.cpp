@@ -30,17 +30,18 @@ constexpr Topic kTopics[] = {
      "where other users of the machine do not see it. redis+sentinel://s1,s2?key=name&master=NAME "
      "asks sentinels for the master. rediss:// and valkeys:// use TLS; add cacert=FILE, cert=FILE, "
      "certkey=FILE and sni=NAME after the key if the server needs them. &timeout=SECONDS is how "
-     "long "
-     "to wait for it, by default 5. Write characters that have "
-     "a meaning in addresses as %XX."},
+     "long to wait for it, by default 5. Write characters that have a meaning in addresses as "
+     "%XX."},
     {"Output",
      "Lines and results go to the standard output, everything else to stderr: progress, "
      "statistics, warnings, errors. A filter over its capacity is reported with its current fpr."},
     {"Exit status",
      "0: done, or lines were printed. 1: no line was printed (check, dedup) or removed (remove), "
-     "or a writer has the file open and has changed it (verify). 2: an error, described in one line. 129, 130 and "
-     "143: a SIGHUP, an interrupt or a SIGTERM came, and the filter file is whole: the tool "
-     "stops reading and finishes the lines that it has begun. A second signal stops it at once."},
+     "or a writer has the file open and has changed it (verify). 2: an error, described in one "
+     "line. 129, 130 and 143: a SIGHUP, an interrupt or a SIGTERM came, and the filter file is "
+     "whole: the tool stops reading and finishes the lines that it has begun. A second signal "
+     "stops "
+     "it at once."},
     {"Environment",
      "BLOOMERY_REDIS_PASSWORD is the password for addresses without one; otherwise it is the "
      "first line of the file that BLOOMERY_REDIS_PASSWORD_FILE names. BLOOMERY_KERNEL names the "

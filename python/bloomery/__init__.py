@@ -299,11 +299,11 @@ class WindowFilter(_Common):
 
     __slots__ = ()
 
-    def __new__(cls, window: int, capacity: int | None = None, fpr: float | None = None, *, unit: str = "seconds",
-                slices: int | None = None, layout: str | None = None, hash: str | None = None,
-                seed: int | None = None) -> WindowFilter:
-        return _in_memory(cls, _request.spec_of("window", capacity, fpr, layout=layout, window=window, window_unit=unit,
-                                     slices=slices), hash, seed)
+    def __new__(cls, window: int, capacity: int | None = None, fpr: float | None = None, *,
+                window_unit: str = "seconds", slices: int | None = None, layout: str | None = None,
+                hash: str | None = None, seed: int | None = None) -> WindowFilter:
+        return _in_memory(cls, _request.spec_of("window", capacity, fpr, layout=layout, window=window,
+                                                window_unit=window_unit, slices=slices), hash, seed)
 
     def advance(self, now: int) -> None:
         """Set the time, instead of the clock: keys older than the window are forgotten."""

@@ -40,14 +40,22 @@ def whole_number(name: str, value: int | None, most: int = 2**64 - 1) -> int:
     return whole
 
 
+def real(name: str, value: Any) -> float:
+    if not hasattr(value, "__float__") and not hasattr(value, "__index__"):
+        raise TypeError(f"{name} is a number, as 0.01, and not {value!r}")
+    return float(value)
+
+
 def spec_of(kind: str | None = None, capacity: int | None = None, fpr: float | None = None, bits: int | None = None,
             hashes: int | None = None, layout: str | None = None, counter_bits: int | None = None,
             growth: int | None = None, window: int | None = None, window_unit: str | None = None,
-            slices: int | None = None, delta: int | None = None) -> tuple[Any, ...]:
+            slices: int | None = None, delta: int | None = None, **unknown: Any) -> tuple[Any, ...]:
+    if unknown:
+        raise TypeError(f"there is no option {next(iter(unknown))!r}")
     if fpr == 0:
         raise ValueError("a false-positive rate of 0 is impossible; give one from 1e-15 to 0.5")
     small = 2**32 - 1
-    return (number_of("kind", KINDS, kind), whole_number("capacity", capacity), 0.0 if fpr is None else fpr,
+    return (number_of("kind", KINDS, kind), whole_number("capacity", capacity), 0.0 if fpr is None else real("fpr", fpr),
             whole_number("bits", bits), whole_number("hashes", hashes, small), number_of("layout", LAYOUTS, layout),
             whole_number("counter_bits", counter_bits, small), whole_number("growth", growth, small),
             whole_number("window", window), number_of("window_unit", UNITS, window_unit),

@@ -71,7 +71,7 @@ class BadInput(unittest.TestCase):
             "a seed of 65 bits": lambda: BloomFilter(100, 0.1, seed=2**64), "a negative seed": lambda: BloomFilter(100, 0.1, seed=-1),
             "a layout": lambda: BloomFilter(100, 0.1, layout="round"), "a hash": lambda: BloomFilter(100, 0.1, hash="md5"),
             "counters of 5 bits": lambda: CountingFilter(100, 0.1, counter_bits=5), "growth": lambda: ScalableFilter(100, 0.1, growth=huge),
-            "no window": lambda: WindowFilter(0, 100, 0.1), "a unit": lambda: WindowFilter(10, 100, 0.1, unit="weeks"),
+            "no window": lambda: WindowFilter(0, 100, 0.1), "a unit": lambda: WindowFilter(10, 100, 0.1, window_unit="weeks"),
             "slices": lambda: WindowFilter(3600, 100, 0.1, slices=65), "frozen at 90 %": lambda: FrozenFilter(["a"], 0.9),
             "a plan": lambda: bloomery.plan(capacity=0, fpr=0.1), "a mode": lambda: bloomery.open("x", "rw"),
             "a durability": lambda: bloomery.open(self.scratch / "x", "x", 10, 0.1, durability="much"),
@@ -83,6 +83,12 @@ class BadInput(unittest.TestCase):
                 BloomFilter(number, 0.1)
             with self.assertRaisesRegex(TypeError, "seed is an integer"):
                 BloomFilter(100, 0.1, seed=number)
+        with self.assertRaisesRegex(TypeError, "fpr is a number, as 0.01, and not '0.01'"):
+            BloomFilter(100, "0.01")
+        for made in (bloomery.plan, lambda **more: bloomery.open(self.scratch / "x", "x", **more)):
+            with self.assertRaisesRegex(TypeError, "no option 'windw'"):
+                made(capacity=100, fpr=0.01, windw=60)
+        self.assertEqual(BloomFilter(100, numpy.float32(0.5)), BloomFilter(100, 0.5))
         self.assertEqual(BloomFilter(numpy.int64(100), 0.1, bits=None, seed=numpy.uint8(0)), BloomFilter(100, 0.1))
         self.refuses({"a time": lambda: WindowFilter(60, 100, 0.1).advance(-1), "2^70": lambda: WindowFilter(60, 100, 0.1).advance(huge)},
                      ValueError)

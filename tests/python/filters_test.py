@@ -149,7 +149,7 @@ class Kinds(unittest.TestCase):
             same.add("again")
             same.advance(1_000_110)
             self.assertIn("again", same)
-        f = WindowFilter(100, fpr=0.001, unit="insertions")
+        f = WindowFilter(100, fpr=0.001, window_unit="insertions")
         f.add("key")
         f.update(range(300))
         self.assertNotIn("key", f)

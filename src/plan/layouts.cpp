@@ -90,7 +90,7 @@ void detail::check_capacity(std::uint64_t capacity) {
 }
 
 void detail::check_fpr(double fpr) {
-  if (!(fpr >= kMinFpr && fpr <= kMaxFpr)) refuse_fpr(fpr, ";", number(kMinFpr));
+  if (!(fpr >= kMinFpr && fpr <= kMaxFpr)) refuse_fpr(fpr, ";", kMinFpr);
 }
 
 void validate(const Plan& plan) {

@@ -1,8 +1,8 @@
 // Errors of the planner, and the names that fields have in their messages.
 #include "plan/refuse.hpp"
 
-#include <locale>
-#include <sstream>
+#include <array>
+#include <cstdio>
 
 namespace bloomery {
 
@@ -39,20 +39,11 @@ std::string filled_in(std::string text, std::string_view (*name_of)(PlanField)) 
   return text;
 }
 
-// A message is the same in every locale of the program, which may write 0,01.
-template <class Stream>
-Stream without_locale() {
-  Stream stream;
-  stream.imbue(std::locale::classic());
-  return stream;
-}
-
-double value_of(const std::string& text) {
-  auto in = without_locale<std::istringstream>();
-  in.str(text);
-  double value = 0;
-  in >> value;
-  return value;
+// In the locale of the program, which may write 0,01.
+std::string printed(double value, int digits) {
+  std::array<char, 40> text;
+  std::snprintf(text.data(), text.size(), "%.*g", digits, value);
+  return text.data();
 }
 
 }  // namespace
@@ -75,17 +66,23 @@ void refuse(PlanField field, const std::string& text) {
   refuse(ErrorCode::invalid_argument, field, text);
 }
 
-void refuse_fpr(double fpr, const std::string& then, const std::string& least) {
-  const int digits = digits_apart(fpr, fpr > kMaxFpr ? kMaxFpr : value_of(least));
+void refuse_fpr(double fpr, const std::string& then, double least) {
+  const int digits = digits_apart(fpr, fpr > kMaxFpr ? kMaxFpr : least);
   refuse(PlanField::fpr, fpr_of(fpr, digits) + " is out of range" + then + " give one from " +
-                             least + " to " + number(kMaxFpr));
+                             number(least) + " to " + number(kMaxFpr));
 }
 
+// A message is the same in every locale: the decimal separator may have several bytes.
 std::string number(double value, int digits) {
-  auto out = without_locale<std::ostringstream>();
-  out.precision(digits);
-  out << value;
-  return out.str();
+  std::string text;
+  for (const char c : printed(value, digits)) {
+    const bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '+' || c == '-';
+    if (is_plain)
+      text += c;
+    else if (!text.ends_with('.'))
+      text += '.';
+  }
+  return text;
 }
 
 int digits_apart(double a, double b) {
@@ -94,9 +91,9 @@ int digits_apart(double a, double b) {
   return digits;
 }
 
-std::string least(double value) {
-  const std::string text = number(value);
-  return value_of(text) < value ? number(value * 1.001) : text;
+double rounded_up(double value) {
+  const double near = std::stod(printed(value, 4));
+  return near < value ? std::stod(printed(value * 1.001, 4)) : near;
 }
 
 std::string fpr_of(double fpr, int digits) {

@@ -22,7 +22,8 @@ void check_numbers(double fpr, std::uint32_t growth, double tightening) {
     refuse(PlanField::tightening,
            "tightening " + number(tightening) + " is out of range; give a ratio from 0.25 to 0.95");
   if (!(fpr * (1 - tightening) >= kMinFpr && fpr <= kMaxFpr))
-    detail::refuse_fpr(fpr, " for a filter that grows;", detail::least(kMinFpr / (1 - tightening)));
+    detail::refuse_fpr(fpr, " for a filter that grows;",
+                       detail::rounded_up(kMinFpr / (1 - tightening)));
 }
 
 [[noreturn]] void refuse_sub_filter(std::uint32_t sub_filter, const std::string& why) {

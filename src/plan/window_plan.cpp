@@ -90,7 +90,7 @@ WindowPlan window_plan(WindowUnit unit, std::uint64_t window, std::uint64_t capa
   check_window(unit, window, capacity, fpr, slices);
   const double share = fpr_of_slice(fpr, slices);
   if (!(fpr <= kMaxFpr && share >= kMinFpr))
-    detail::refuse_fpr(fpr, "; with " + counted(slices, "slice"), number(kMinFpr * (slices + 1)));
+    detail::refuse_fpr(fpr, "; with " + counted(slices, "slice"), kMinFpr * (slices + 1));
   if (layout) check_window_layout(*layout);
   const Layout taken = layout.value_or(share >= 1e-4 ? Layout::blocked : Layout::blocked2);
   const Plan slice = plan(rounded_up(capacity, slices), share, taken);

@@ -28,9 +28,9 @@ def is_checked(symbols):
 
 
 def can_be_checked(symbols):
-    """An extension of PHP and the interface in C have no call of libc that is checked: they copy only to where a compiler
-    cannot know the room or sees that there is enough."""
-    return "UND zend_" not in symbols and re.search(r"\d bloomery_new\b", symbols) is None
+    """An extension of PHP formats by PHP's own functions, and copies only to where a compiler cannot know the room or
+    sees that there is enough."""
+    return "UND zend_" not in symbols
 
 
 def has_canaries(symbols):
@@ -77,6 +77,8 @@ def library_faults(readelf, file):
             faults.append(f"{name} asks for a stack with code")
     if not any(has_canaries(text) for text in objects.values()):
         faults.append(f"{file} lacks canaries (-fstack-protector-strong)")
+    if not any(is_checked(text) for text in objects.values()):
+        faults.append(f"{file} lacks checked calls (_FORTIFY_SOURCE)")
     return faults
 
 

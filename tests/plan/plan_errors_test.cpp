@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <locale>
 #include <string>
 
 #include "support/expect_error.hpp"
@@ -168,17 +167,6 @@ TEST(PlanErrors, RatesAreWrittenAsTheyAre) {
     ASSERT_TRUE(a < b && b < c) << text;
     EXPECT_GT(std::stod(text.substr(a, b - a)), std::stod(text.substr(b + 6, c - b - 6))) << text;
   }
-}
-
-// The program around the library may write 0,01.
-TEST(PlanErrors, RatesAreWrittenAlikeInEveryLocale) {
-  struct Comma final : std::numpunct<char> {
-    [[nodiscard]] char do_decimal_point() const override { return ','; }
-  };
-  const std::locale before = std::locale::global({std::locale::classic(), new Comma});
-  expect_error(ErrorCode::invalid_argument, {"0.50001 is out of range", "from 6.667e-15 to 0.5"},
-               [] { (void)scalable_plan(10, 0.50001); });
-  std::locale::global(before);
 }
 
 TEST(PlanErrors, CountersAreCalledThat) {

@@ -9,7 +9,7 @@
 typedef struct {
   zval host, port, user, password, database, timeout;
   zend_string *bucket;
-  HashTable *ssl; /* of PHP's SSL context options; not owned */
+  HashTable *ssl; /* of PHP's SSL context options */
 } Server;
 
 /* PHP's SSL context options, and their names in an address. */
@@ -157,6 +157,7 @@ static void take_ssl(Server *server, HashTable *config) {
   }
   ZEND_HASH_FOREACH_END();
   server->ssl = Z_ARRVAL_P(ssl);
+  GC_TRY_ADDREF(server->ssl); /* a value's __toString() may let the array go */
 }
 
 /* A name or value without effect would lead to another server or bucket. */
@@ -216,6 +217,8 @@ static void take_phpredis(Server *server, zend_object *redis) {
   if (Z_TYPE(server->timeout) != IS_DOUBLE || !(Z_DVAL(server->timeout) > 0)) { /* it waits without an end */
     zval_ptr_dtor(&server->timeout);
     ZVAL_UNDEF(&server->timeout);
+  } else { /* an address takes these */
+    ZVAL_DOUBLE(&server->timeout, MAX(0.001, MIN(Z_DVAL(server->timeout), 3600)));
   }
   if (!EG(exception)) zend_call_method_with_0_params(redis, redis->ce, NULL, "getauth", &auth);
   if (!EG(exception)) {
@@ -255,6 +258,7 @@ static void drop_server(Server *server) {
   zval_ptr_dtor(&server->database);
   zval_ptr_dtor(&server->timeout);
   zend_string_release(server->bucket);
+  if (server->ssl) zend_array_release(server->ssl);
 }
 
 zend_string *bloomery_bucket_address(zval *config, zend_string *bucket) {
@@ -268,5 +272,7 @@ zend_string *bloomery_bucket_address(zval *config, zend_string *bucket) {
   if (config && Z_TYPE_P(config) == IS_OBJECT) take_phpredis(&server, Z_OBJ_P(config));
   zend_string *address = EG(exception) ? NULL : address_of(&server);
   drop_server(&server);
-  return address;
+  if (!address || !EG(exception)) return address;
+  zend_string_release(address); /* a __toString() threw */
+  return NULL;
 }

@@ -210,7 +210,9 @@ ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, __construct) {
     zend_string_release(hashes);
     RETURN_THROWS();
   }
-  if (!bloomery_may_open(location)) { /* the object must not open it later, if a subclass catches the exception */
+  /* The object must not open it later, if a subclass catches the exception. A method of a Redis object may have
+   * constructed this object. */
+  if (!bloomery_may_open(location) || !is_new(self)) {
     zend_string_release(location);
     zend_string_release(hashes);
     RETURN_THROWS();

@@ -81,8 +81,27 @@ try { (new OnAList($with))->exists('a'); } catch (Exception $e) { echo $e->getMe
 // A name or a value without effect would lead to another server or bucket.
 foreach ([['hots' => 'x'], ['prefix' => 'p:'], ['database' => 5.0], [$port], ['password' => $password, 'user' => null]] as $more)
     try { echo new FilteRepeatedComments($more + $config) ? "taken\n" : ""; } catch (Exception $e) { echo $e->getMessage(), "\n"; }
+// What a value of config does while it is read.
+class Emptying { function __construct(public &$all) {} function __toString(): string { $this->all = []; return '/no/ca'; } }
+class Throwing { function __toString(): string { throw new LogicException('its own'); } }
+class Constructing extends Redis {
+    public $of;
+    function getHost(): string { $this->of->__construct($GLOBALS['config'] + ['password' => $GLOBALS['password']]); return parent::getHost(); }
+}
+$ssl = ['local_cert' => str_repeat('/no', 20)];
+$ssl['cafile'] = new Emptying($ssl);
+foreach ([['ssl' => &$ssl], ['ssl' => ['peer_name' => new Throwing]]] as $more)
+    try { new FilteRepeatedComments(['host' => 'tls://127.0.0.1'] + $more + $config); } catch (Throwable $e) { echo get_class($e), "\n"; }
+$c = new Constructing;
+$c->connect("127.0.0.1", $port);
+$c->auth($password);
+$c->of = (new ReflectionClass('FilteRepeatedComments'))->newInstanceWithoutConstructor();
+try { $c->of->__construct($c); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
+var_dump($c->of->exists(12));
 try { new FilteRepeatedComments(new Redis); } catch (Throwable $e) { echo get_class($e), "\n"; }
-// Its own time to wait.
+// Its own time to wait, which may be longer than an address says.
+$with->setOption(Redis::OPT_READ_TIMEOUT, 86400);
+try { echo new FilteRepeatedComments($with) ? "opened\n" : ""; } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 $with->setOption(Redis::OPT_READ_TIMEOUT, 0.05);
 $with->rawCommand('CLIENT', 'PAUSE', '60000');
 $config['password'] = $password;
@@ -122,7 +141,12 @@ config has no 'prefix'; it has host, port, user, password, database, timeout, ss
 'database' of config is a string or an integer
 config has no '0'; it has host, port, user, password, database, timeout, ssl
 taken
+Bloomery\Exception
+LogicException
+the filter has been made already; make another one
+bool(false)
 RedisException
+opened
 no answer within 50 ms; find out why, or add &timeout=SECONDS to the address
 no answer within 60 ms; find out why, or add &timeout=SECONDS to the address
 no answer within 70 ms; find out why, or add &timeout=SECONDS to the address

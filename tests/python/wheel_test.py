@@ -32,6 +32,10 @@ class Wheel(unittest.TestCase):
                                       cwd=folder, env=environment, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stderr)
 
+            # From another folder it would find no sources, and link an extension without them.
+            name = subprocess.run([sys.executable, scratch / "tree/setup.py", "--name"], cwd=scratch, env=environment,
+                                  capture_output=True, text=True)
+            self.assertEqual(name.stdout, "bloomery\n", name.stderr)
             build(scratch / "tree", "sdist")
             sources = list((scratch / "tree/dist").glob("bloomery-*.tar.gz"))
             self.assertEqual(len(sources), 1)

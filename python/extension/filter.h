@@ -28,7 +28,7 @@
 
 typedef struct {
   PyObject_HEAD
-  bloomery_filter *filter;
+  bloomery_filter *filter; /* NULL: it was given up */
   pthread_rwlock_t lock;
   Py_ssize_t readers, writers;
   char is_fast; /* a call with one key takes no longer than releasing the GIL */
@@ -55,10 +55,10 @@ typedef struct {
 Held hold(Filter *self, int writes);
 void release(Held held);
 
-/* What a fork has left of a filter: 1, or 0 with an exception. */
-int is_whole_after_fork(Filter *self);
+/* What a fork or drop has left of a filter: 1, or 0 with an exception. */
+int is_whole_after_all(Filter *self);
 /* Every call begins with it. */
-static inline int is_whole(Filter *self) { return self->forks == forks || is_whole_after_fork(self); }
+static inline int is_whole(Filter *self) { return (self->filter && self->forks == forks) || is_whole_after_all(self); }
 
 static inline int is_free(const Filter *self, int writes) {
   return self->writers == 0 && (!writes || self->readers == 0);

@@ -41,7 +41,12 @@ void release(Held held) {
 
 /* In a child process no thread holds the locks that other threads held in the parent; a
  * filter that one of them was changing stays in the state of that moment. */
-int is_whole_after_fork(Filter *self) {
+int is_whole_after_all(Filter *self) {
+  if (!self->filter) {
+    const bloomery_error error = {BLOOMERY_READ_ONLY, "the filter was given up, because the block that builds it failed"};
+    raise_error(&error);
+    return 0;
+  }
   if (self->writers != 0) {
     const bloomery_error error = {BLOOMERY_INHERITED,
                                   "this process was forked while another thread changed the filter; make a new one"};

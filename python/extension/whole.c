@@ -23,12 +23,22 @@ PyObject *filter_sync(PyObject *self, PyObject *Py_UNUSED(none)) {
   Py_RETURN_NONE;
 }
 PyObject *filter_close(PyObject *self, PyObject *Py_UNUSED(none)) {
+  if (!((Filter *)self)->filter) Py_RETURN_NONE;
   ALONE(self, 1, bloomery_close(filter, &error));
   Py_RETURN_NONE;
 }
 /* For a frozen filter that is being built: its keys are given up, and its path keeps what it has. */
-PyObject *filter_drop(PyObject *self, PyObject *Py_UNUSED(none)) {
-  ALONE(self, 1, (bloomery_free(filter), ((Filter *)self)->filter = NULL, 0));
+PyObject *filter_drop(PyObject *object, PyObject *Py_UNUSED(none)) {
+  Filter *self = (Filter *)object;
+  if (!is_whole(self)) return NULL;
+  Held held = hold(self, 1);
+  /* The name is read with the GIL and without the lock. No thread waits for the lock with the GIL. */
+  PyEval_RestoreThread(held.thread);
+  bloomery_filter *filter = self->filter;
+  self->filter = NULL;
+  held.thread = PyEval_SaveThread();
+  bloomery_free(filter);
+  release(held);
   Py_RETURN_NONE;
 }
 PyObject *filter_reload(PyObject *self, PyObject *Py_UNUSED(none)) {
@@ -140,6 +150,7 @@ PyObject *filter_merge(PyObject *self, PyObject *other) { return join(self, othe
 PyObject *filter_intersect(PyObject *self, PyObject *other) { return join(self, other, bloomery_intersect); }
 
 PyObject *filter_name(PyObject *self, void *Py_UNUSED(closure)) {
+  if (!is_whole((Filter *)self)) return NULL;
   const char *name = bloomery_name(((Filter *)self)->filter);
   return PyUnicode_DecodeFSDefault(name);
 }

@@ -191,8 +191,13 @@ class Frozen(unittest.TestCase):
             for mode, name in (("n", path), ("x", path + "2")):
                 with self.assertRaises(ZeroDivisionError), bloomery.open(name, mode, fpr=0.01, kind="frozen") as frozen:
                     frozen.update(1 // (5 - i) for i in range(10))
-                with self.assertRaises(Error):
-                    frozen.add("after it was given up")
+                for call in (lambda: frozen.add("late"), lambda: "late" in frozen, frozen.sync, frozen.copy, lambda: frozen.name,
+                             lambda: frozen == frozen, lambda: bytes(frozen), lambda: pickle.dumps(frozen)):
+                    with self.assertRaisesRegex(Error, "given up"):
+                        call()
+                self.assertIn("given up", repr(frozen))
+                with frozen:
+                    frozen.close()
             self.assertEqual(len(bloomery.open(path)), 10_000)
             self.assertEqual(os.listdir(folder), ["spam.bloom"])
             again = bloomery.open(path, "n", fpr=0.01, kind="frozen", delta=9)

@@ -3,12 +3,14 @@
 import itertools
 import os
 import signal
+import tempfile
 import threading
 import time
 import unittest
 
 import numpy
 
+import bloomery
 from bloomery import BloomFilter, CountingFilter, Error, ScalableFilter
 
 THREADS, KEYS = 4, 20_000
@@ -61,6 +63,25 @@ class Threads(unittest.TestCase):
 
         in_threads(work)
         self.assertTrue("a" in b and "b" in a)
+
+    def test_a_filter_that_is_given_up_has_its_name_or_none(self):
+        with tempfile.TemporaryDirectory(prefix="a-name-with-memory-of-its-own") as folder:
+            path, keys = os.path.join(folder, "f"), numpy.arange(1_000_000)
+            for _ in range(5):
+                f = bloomery.open(path, "x", fpr=0.01, kind="frozen")
+                f.insert_many(keys)
+                names = set()
+
+                def work(i, f=f, names=names):
+                    try:
+                        while True:
+                            names.add(f.name if i else f._drop())
+                            "a" in f
+                    except Error:
+                        return
+
+                in_threads(work)
+                self.assertLessEqual(names, {path, None})
 
     def test_a_child_waits_for_no_thread_of_its_parent(self):
         f = BloomFilter(50_000_000, 1e-6)

@@ -43,7 +43,8 @@ void release(Held held) {
  * filter that one of them was changing stays in the state of that moment. */
 int is_whole_after_all(Filter *self) {
   if (!self->filter) {
-    const bloomery_error error = {BLOOMERY_READ_ONLY, "the filter was given up, because the block that builds it failed"};
+    const bloomery_error error = {BLOOMERY_READ_ONLY,
+                                  "the filter was given up, because the block that builds it failed"};
     raise_error(&error);
     return 0;
   }

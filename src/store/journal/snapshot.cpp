@@ -177,8 +177,8 @@ void replace_snapshot(Opened& opened, const Contents& contents, const Batch& bat
     }
     if (i == kTries)
       throw Error(ErrorCode::locked, opened.file.path() +
-                                         ": is renamed again and again while it is written; try "
-                                         "again");
+                                         ": is renamed or touched again and again while it is "
+                                         "written; try again");
   }
 }
 

@@ -185,7 +185,12 @@ static void take_config(Server *server, HashTable *config) {
   for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i) {
     zval *value = zend_hash_str_find_deref(config, fields[i].name, strlen(fields[i].name));
     zval *to = (zval *)((char *)server + fields[i].at);
-    if (!value || Z_TYPE_P(value) == IS_NULL || Z_TYPE_P(to) != IS_UNDEF) continue;
+    if (!value || Z_TYPE_P(value) == IS_NULL) continue;
+    if (Z_TYPE_P(to) != IS_UNDEF) {
+      bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "'%s' of config is there under another name too; give one of the two",
+                      fields[i].name);
+      return;
+    }
     const bool has_fraction = to == &server->timeout && Z_TYPE_P(value) == IS_DOUBLE;
     if (Z_TYPE_P(value) != IS_STRING && Z_TYPE_P(value) != IS_LONG && !has_fraction) {
       bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "'%s' of config is a string or an integer", fields[i].name);

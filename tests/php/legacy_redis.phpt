@@ -79,7 +79,7 @@ $with->rPush('list', 'x');
 class OnAList extends FilteRepeatedComments { protected $bucket = 'list'; }
 try { (new OnAList($with))->exists('a'); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 // A name or a value without effect would lead to another server or bucket.
-foreach ([['hots' => 'x'], ['prefix' => 'p:'], ['database' => 5.0], [$port], ['password' => $password, 'user' => null]] as $more)
+foreach ([['hots' => 'x'], ['prefix' => 'p:'], ['db' => 5, 'database' => 6], ['database' => 5.0], [$port], ['password' => $password, 'user' => null]] as $more)
     try { echo new FilteRepeatedComments($more + $config) ? "taken\n" : ""; } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 // What a value of config does while it is read.
 class Emptying { function __construct(public &$all) {} function __toString(): string { $this->all = []; return '/no/ca'; } }
@@ -138,6 +138,7 @@ config is an array, a connected Redis or an address as redis://10.0.0.7
 %slist%s
 config has no 'hots'; it has host, port, user, password, database, timeout, ssl
 config has no 'prefix'; it has host, port, user, password, database, timeout, ssl
+'db' of config is there under another name too; give one of the two
 'database' of config is a string or an integer
 config has no '0'; it has host, port, user, password, database, timeout, ssl
 taken

@@ -35,12 +35,15 @@ static bool is_given(const zval *value) {
          !(Z_TYPE_P(value) == IS_STRING && Z_STRLEN_P(value) == 0);
 }
 
+static bool has_tls(const zval *host) {
+  return Z_TYPE_P(host) == IS_STRING &&
+         (strncasecmp(Z_STRVAL_P(host), "tls://", 6) == 0 || strncasecmp(Z_STRVAL_P(host), "ssl://", 6) == 0);
+}
+
 /* Removes "tls://" or "ssl://" from the host, as phpredis does. */
 static bool take_tls(Server *server) {
   zval *host = &server->host;
-  if (Z_TYPE_P(host) != IS_STRING ||
-      (strncasecmp(Z_STRVAL_P(host), "tls://", 6) != 0 && strncasecmp(Z_STRVAL_P(host), "ssl://", 6) != 0))
-    return false;
+  if (!has_tls(host)) return false;
   zend_string *rest = zend_string_init(Z_STRVAL_P(host) + 6, Z_STRLEN_P(host) - 6, false);
   zval_ptr_dtor(host);
   ZVAL_STR(host, rest);
@@ -139,8 +142,7 @@ static zend_string *with_key(zend_string *address, zend_string *bucket) {
 static void take_ssl(Server *server, HashTable *config) {
   zval *ssl = zend_hash_str_find_deref(config, ZEND_STRL("ssl"));
   if (!ssl) return;
-  if (Z_TYPE_P(ssl) != IS_ARRAY || Z_TYPE(server->host) != IS_STRING ||
-      (strncasecmp(Z_STRVAL(server->host), "tls://", 6) != 0 && strncasecmp(Z_STRVAL(server->host), "ssl://", 6) != 0)) {
+  if (Z_TYPE_P(ssl) != IS_ARRAY || !has_tls(&server->host)) {
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "ssl is an array of context options, for a host that begins with tls://");
     return;
   }

@@ -39,8 +39,8 @@ void release(Held held) {
   --*(held.writes ? &held.self->writers : &held.self->readers);
 }
 
-/* In a child process no thread holds the locks that other threads held in the parent; a
- * filter that one of them was changing stays in the state of that moment. */
+/* In a child process no thread holds the locks that other threads held in the parent; a filter that one of them was
+ * changing stays in the state of that moment. */
 int is_whole_after_all(Filter *self) {
   if (!self->filter) {
     const bloomery_error error = {BLOOMERY_READ_ONLY,

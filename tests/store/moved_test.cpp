@@ -315,15 +315,18 @@ class MovedMeanwhile : public KindAndLevel {
     file.close();
     return os.contents(kPath);
   }
-  void check_never_replaced(bool rebuilds);
+  // Closes a writer whose file `change` changes before call number 1, 2, 3 and so on. check(os, error): why it was not
+  // closed, if so.
+  template <class Change, class Check>
+  void before_every_call(bool rebuilds, Change change, Check check) const;
   [[nodiscard]] static bool has(FakeOs& os, const char* path, std::uint64_t key) {
     return Files(os).open(path).may_contain(key);
   }
 };
 INSTANTIATE_TEST_SUITE_P(, MovedMeanwhile, kKindsAndLevels, kNameOfBoth);
 
-void MovedMeanwhile::check_never_replaced(bool rebuilds) {
-  const auto other = others_file();
+template <class Change, class Check>
+void MovedMeanwhile::before_every_call(bool rebuilds, Change change, Check check) const {
   bool reached = true;
   for (std::uint64_t call = 1; reached; ++call) {
     SCOPED_TRACE("call " + std::to_string(call));
@@ -338,8 +341,7 @@ void MovedMeanwhile::check_never_replaced(bool rebuilds) {
     reached = false;
     os.interrupt_before(os.calls() + call, [&] {
       reached = true;
-      os.move(kPath, kMoved);
-      os.put(kPath, other);
+      change(os);
     });
     std::optional<ErrorCode> error;
     try {
@@ -348,42 +350,35 @@ void MovedMeanwhile::check_never_replaced(bool rebuilds) {
       error = thrown.code();
     }
     os.interrupt_before(0, {});
-    if (!reached) break;
-    ASSERT_TRUE(!error || (rebuilds && error == ErrorCode::exists));
-    EXPECT_TRUE(has(os, kPath, kOthersKey));
-    EXPECT_TRUE(has(os, kMoved, 1));
-    EXPECT_TRUE(error || os.names() == 2U) << os.names();
+    if (reached) check(os, error);
   }
 }
 
 TEST_P(MovedMeanwhile, IsNeverReplaced) {
-  for (const bool rebuilds : {false, true}) check_never_replaced(rebuilds);
+  const auto other = others_file();
+  const auto change = [&](FakeOs& os) {
+    os.move(kPath, kMoved);
+    os.put(kPath, other);
+  };
+  for (const bool rebuilds : {false, true})
+    before_every_call(rebuilds, change, [&](FakeOs& os, std::optional<ErrorCode> error) {
+      ASSERT_TRUE(!error || (rebuilds && error == ErrorCode::exists));
+      EXPECT_TRUE(has(os, kPath, kOthersKey));
+      EXPECT_TRUE(has(os, kMoved, 1));
+      EXPECT_TRUE(error || os.names() == 2U) << os.names();
+    });
 }
 
-// The other filter is copied into the file before any one of the calls. Writers that store in place are left out: they
-// look at the header before they store, and cannot do both at once.
+// Writers that store in place are left out: they look at the header before they store, and cannot do both at once.
 TEST_P(MovedMeanwhile, IsNeverReplacedWhenItIsCopiedOver) {
   if (std::holds_alternative<Plan>(kind().plan) && durability() != Durability::none) return;
   const auto other = others_file();
-  bool reached = true;
-  for (std::uint64_t call = 1; reached; ++call) {
-    SCOPED_TRACE("call " + std::to_string(call));
-    FakeOs os(96 * 1024);
-    auto file = Files(os).create(kPath, kind().plan, {.durability = durability()});
-    file.insert(std::uint64_t{1});
-    reached = false;
-    os.interrupt_before(os.calls() + call, [&] {
-      reached = true;
-      os.copy_over(kPath, other);
-    });
-    try {
-      file.close();
-    } catch (const Error& thrown) {
-      EXPECT_EQ(thrown.code(), ErrorCode::missing);
-    }
-    os.interrupt_before(0, {});
-    EXPECT_TRUE(!reached || has(os, kPath, kOthersKey));
-  }
+  before_every_call(
+      false, [&](FakeOs& os) { os.copy_over(kPath, other); },
+      [&](FakeOs& os, std::optional<ErrorCode> error) {
+        EXPECT_TRUE(!error || error == ErrorCode::missing);
+        EXPECT_TRUE(has(os, kPath, kOthersKey));
+      });
 }
 
 TEST_P(MovedMeanwhile, IsSeenWhereNamesCannotBeExchanged) {

@@ -97,6 +97,12 @@ bloomery_filter* bloomery_rebuild(const char* location, const bloomery_spec* spe
   });
 }
 
+int bloomery_rotate(const char* location, const bloomery_options* options, bloomery_error* error) {
+  return number_of(error, [&] {
+    return AnyFilter::rotate(text_of(location), options_of(options)).done ? 1 : 0;
+  });
+}
+
 bloomery_filter* bloomery_decode(const void* bytes, size_t size, bloomery_error* error) {
   return handle_of(error, true, [&] {
     if (bytes == nullptr && size != 0) refuse("the bytes are NULL");

@@ -125,13 +125,25 @@ namespace Bloomery {
         /**
          * Opens the filter at a path, or at an address such as "redis://10.0.0.7?key=seen", as an object of the class of
          * its kind. $mode: "r" reads, "w" adds to an existing filter, "a" does the same or creates one, "x" creates a new
-         * one, "n" puts a new one in the place of an existing one, at once and empty (save() replaces a file by a whole
-         * filter). More options: kind ("plain", "counting", "scalable", "window", or "frozen", which takes its keys before
+         * one, "n" puts a new one in the place of an existing one, at once and empty (rebuild() replaces it when the new
+         * one is whole). More options: kind ("plain", "counting", "scalable", "window", or "frozen", which takes its keys before
          * close()), window, durability ("sync", "process", "none"), rotating: two generations in Redis strings
-         * (`bloomery rotate` drops the older one), and shared: several writers, in any processes, can have the file of a
+         * (rotate() drops the older one), and shared: several writers, in any processes, can have the file of a
          * plain filter open at once.
          */
         public static function open(string $location, string $mode = "r", ?int $capacity = null, ?float $fpr = null, array $options = []): Filter {}
+
+        /**
+         * A new filter for a file or a Redis string, which keeps its old one until close() puts the new one in its place,
+         * in one step. An object that is destroyed without close() leaves the old one. There need not be an old filter.
+         */
+        public static function rebuild(string $location, ?int $capacity = null, ?float $fpr = null, array $options = []): Filter {}
+
+        /**
+         * Drops the older generation of a filter in Redis that was made with rotating, and begins a new one, for all its
+         * users. False: another client did it at the same time.
+         */
+        public static function rotate(string $location): bool {}
 
         /**
          * Opens the filter in a file once per process and keeps it across requests. Keys that other processes add to a

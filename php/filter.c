@@ -249,11 +249,13 @@ bool bloomery_may_open(const zend_string *location) {
   return bloomery_is_address(location) ? may_open_certificates(ZSTR_VAL(location)) : is_allowed(ZSTR_VAL(location));
 }
 
-/* The filter at a location in one of open()'s modes. */
+/* The filter at a location in one of open()'s modes, or for mode 0 the one that replaces it. */
 static bloomery_filter *opened(const zend_string *location, char mode, bloomery_request *request,
                                bloomery_error *error) {
   const char *place = ZSTR_VAL(location);
   switch (mode) {
+    case 0:
+      return bloomery_rebuild(place, &request->spec, &request->options, error);
     case 'r':
       return bloomery_open(place, BLOOMERY_READ, &request->options, error);
     case 'w':
@@ -267,25 +269,27 @@ static bloomery_filter *opened(const zend_string *location, char mode, bloomery_
   return bloomery_create(place, &request->spec, &request->options, error);
 }
 
-ZEND_METHOD(Bloomery_Filter, open) {
+static void open_or_rebuild(INTERNAL_FUNCTION_PARAMETERS, bool rebuilds) {
   zend_string *location, *mode = NULL;
   zend_long capacity = 0;
   double fpr = 0;
   bool no_capacity = true, no_fpr = true;
   HashTable *options = NULL;
-  ZEND_PARSE_PARAMETERS_START(1, 5)
+  ZEND_PARSE_PARAMETERS_START(1, rebuilds ? 4 : 5)
     Z_PARAM_STR(location)
     Z_PARAM_OPTIONAL
-    Z_PARAM_STR(mode)
+    if (!rebuilds) {
+      Z_PARAM_STR(mode)
+    }
     Z_PARAM_LONG_OR_NULL(capacity, no_capacity)
     Z_PARAM_DOUBLE_OR_NULL(fpr, no_fpr)
     Z_PARAM_ARRAY_HT(options)
   ZEND_PARSE_PARAMETERS_END();
-  const char how = !mode ? 'r' : ZSTR_LEN(mode) == 1 && strchr("rwaxn", *ZSTR_VAL(mode)) ? *ZSTR_VAL(mode) : 0;
-  if (how == 0) {
+  if (mode && (ZSTR_LEN(mode) != 1 || !strchr("rwaxn", *ZSTR_VAL(mode)))) {
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "mode is one of r, w, a, x and n, and not '%s'", ZSTR_VAL(mode));
     RETURN_THROWS();
   }
+  const char how = rebuilds ? 0 : mode ? *ZSTR_VAL(mode) : 'r';
   bloomery_request request;
   bloomery_ask(&request);
   if (!bloomery_may_open(location) ||
@@ -298,6 +302,26 @@ ZEND_METHOD(Bloomery_Filter, open) {
   bloomery_filter *filter = opened(location, how, &request, &error);
   if (!filter) return bloomery_throw(&error);
   bloomery_wrap(return_value, filter, NULL, called, request.clock);
+}
+
+ZEND_METHOD(Bloomery_Filter, open) {
+  open_or_rebuild(INTERNAL_FUNCTION_PARAM_PASSTHRU, false);
+}
+
+ZEND_METHOD(Bloomery_Filter, rebuild) {
+  open_or_rebuild(INTERNAL_FUNCTION_PARAM_PASSTHRU, true);
+}
+
+ZEND_METHOD(Bloomery_Filter, rotate) {
+  zend_string *location;
+  ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_STR(location)
+  ZEND_PARSE_PARAMETERS_END();
+  if (!bloomery_may_open(location)) RETURN_THROWS();
+  bloomery_error error;
+  const int done = bloomery_rotate(ZSTR_VAL(location), NULL, &error);
+  if (done < 0) return bloomery_throw(&error);
+  RETURN_BOOL(done);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------------- */

@@ -188,6 +188,10 @@ bloomery_filter *bloomery_open_or_create(const char *location, const bloomery_sp
  * Redis strings. */
 bloomery_filter *bloomery_rebuild(const char *location, const bloomery_spec *spec, const bloomery_options *options,
                            bloomery_error *error);
+/* Drops the older generation of a filter that was created with BLOOMERY_ROTATING, and begins a new one, at once for all
+ * its users. 1: done. 0: another client rotated it at the same time; of the bits of a PHP class: nothing was added since
+ * the last rotation. BLOOMERY_WRONG_KIND: it has no generations. Of options only those of a PHP class are used. */
+int bloomery_rotate(const char *location, const bloomery_options *options, bloomery_error *error);
 /* Makes a filter in memory from the bytes of bloomery_encode or of a filter file. It checks all bytes before it
  * allocates memory. */
 bloomery_filter *bloomery_decode(const void *bytes, size_t size, bloomery_error *error);

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __version__: str = _bloomery.__version__
 __all__ = ["BloomFilter", "CountingFilter", "ScalableFilter", "WindowFilter", "FrozenFilter", "Filter", "Error", "Plan",
-           "Stats", "open", "from_bytes", "plan", "predicted_fpr"]
+           "Stats", "open", "rebuild", "rotate", "from_bytes", "plan", "predicted_fpr"]
 
 _Made = TypeVar("_Made", bound=Filter)
 _COMPARED = (slice(12, 13), slice(16, 32), slice(8192, None))  # of an encoded filter: hash, seed, bits (docs/format.md)
@@ -193,7 +193,14 @@ class _Common(Filter):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.close()
+        # Part of a list must not replace a list.
+        if exception[0] is not None and self._is_unfinished():
+            self._drop()
+        else:
+            self.close()
+
+    def _is_unfinished(self) -> bool:
+        return self._is_rebuilt
 
 
 class _Mergeable(_Common):
@@ -336,14 +343,7 @@ class FrozenFilter(_Common):
         made.sync()
         return made
 
-    def __exit__(self, *exception: object) -> None:
-        # Part of a list must not replace a list.
-        if exception[0] is not None and self._is_being_built():
-            self._drop()
-        else:
-            self.close()
-
-    def _is_being_built(self) -> bool:
+    def _is_unfinished(self) -> bool:
         try:
             self.sync()
         except Error as error:
@@ -367,14 +367,13 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
 
     mode: ``"r"`` to read, ``"w"`` to add to what is there, ``"a"`` the same, or a new filter if there is none, ``"x"``
     a new one, ``"n"`` a new one in the place of what is there, at once, so that readers miss keys until it is filled
-    (`save` of a filter in memory replaces a file when it is whole). A new filter is made from capacity, fpr and, by
+    (`rebuild` replaces it when the new one is whole). A new filter is made from capacity, fpr and, by
     name, bits, hashes, layout, kind (plain, counting, scalable, window, frozen), counter_bits, growth, delta, window,
     window_unit (seconds, insertions) and slices, as by the classes and `plan`. Any number of processes can read a
     file, which they share in memory, and one can write it; any number can write a plain filter if all of them set
     shared (its durability is ``"process"``). A reader of a plain filter sees at once what a writer adds, a reader of
     another kind after `reload`. A window filter of seconds follows the clock of this machine; without clock, only
-    `advance` sets its time. rotating: two generations in Redis strings; the command ``bloomery rotate`` drops the
-    older one.
+    `advance` sets its time. rotating: two generations in Redis strings; `rotate` drops the older one.
 
     durability: what a change survives once its call returns; ``"sync"`` a power loss (each call waits for the device),
     ``"process"`` the death of the process, ``"none"`` nothing until `sync` or `close`. Error: its code is missing, exists,
@@ -390,6 +389,26 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
                                  _request.number_of("hash", _request.HASHES, hash),
                                  _request.number_of("durability", _request.DURABILITIES, durability),
                                  _request.seed_bytes(seed, hash)), clock)
+
+
+def rebuild(location: str | os.PathLike[str], capacity: int | None = None, fpr: float | None = None, *,
+            hash: str | None = None, seed: int | None = None, random_seed: bool = False, clock: bool = True,
+            **more: Any) -> Any:
+    """A new filter for a file or a Redis string, which keeps its old one until `close` puts the new one in its place, in
+    one step. A ``with`` block that fails, and a filter that is never closed, leave the old one. The numbers are those of
+    `open`; there need not be an old filter. Error (wrong_kind): a module's filters are not replaced.
+    """
+    spec = _request.spec_of(capacity=capacity, fpr=fpr, **more)
+    return _ready(_bloomery.make(_BY_KIND, "rebuild", os.fspath(location), 2, spec,
+                                 _request.RANDOM_SEED if random_seed else 0,
+                                 _request.number_of("hash", _request.HASHES, hash), 0,
+                                 _request.seed_bytes(seed, hash)), clock)
+
+
+def rotate(location: str | os.PathLike[str]) -> bool:
+    """Drop the older generation of a filter in Redis that was made with rotating, and begin a new one, for all its
+    users. False: another client did it at the same time. Error (wrong_kind): it has no generations."""
+    return _bloomery.rotate(os.fspath(location))
 
 
 def from_bytes(data: Any, clock: bool = True) -> Any:

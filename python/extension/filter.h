@@ -33,6 +33,7 @@ typedef struct {
   Py_ssize_t readers, writers;
   char is_fast; /* a call with one key takes no longer than releasing the GIL */
   char is_alone; /* a call that only reads takes turns too: the filter is on a server */
+  char is_rebuilt; /* close() puts it in the place of another filter; until then it can be dropped */
   char is_timed; /* it forgets by time, which calls pass to it each second */
   time_t told;
   unsigned forks; /* the value of `forks` when the lock was made */
@@ -102,8 +103,10 @@ PyObject *filter_contains_many(PyObject *self, PyObject *args, PyObject *names);
 PyObject *filter_remove_many(PyObject *self, PyObject *args, PyObject *names);
 PyObject *filter_name(PyObject *self, void *closure);
 PyObject *filter_is_timed(PyObject *self, void *closure);
+PyObject *filter_is_rebuilt(PyObject *self, void *closure);
 void filter_free(PyObject *object);
 PyObject *make(PyObject *module, PyObject *args);
+PyObject *rotate(PyObject *module, PyObject *args);
 PyObject *decode(PyObject *module, PyObject *args);
 PyObject *solve(PyObject *module, PyObject *args);
 PyObject *predict(PyObject *module, PyObject *args);

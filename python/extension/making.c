@@ -33,7 +33,7 @@ static PyObject *wrapped(PyObject *types, bloomery_filter *filter, int is_fast, 
   self->filter = filter;
   self->readers = self->writers = 0;
   self->is_fast = (char)is_fast;
-  self->is_alone = self->is_timed = 0;
+  self->is_alone = self->is_rebuilt = self->is_timed = 0;
   self->told = 0;
   self->forks = forks;
   pthread_rwlock_init(&self->lock, NULL);
@@ -106,8 +106,23 @@ PyObject *make(PyObject *Py_UNUSED(module), PyObject *args) {
   const int is_fast = strcmp(how, "new") == 0 || (strcmp(how, "open") == 0 && access == BLOOMERY_READ && !is_address);
   Py_DECREF(path);
   PyObject *made = wrapped(types, filter, is_fast, &error);
-  if (made) ((Filter *)made)->is_alone = (char)is_address;
+  if (made) {
+    ((Filter *)made)->is_alone = (char)is_address;
+    ((Filter *)made)->is_rebuilt = strcmp(how, "rebuild") == 0;
+  }
   return made;
+}
+
+PyObject *rotate(PyObject *Py_UNUSED(module), PyObject *args) {
+  PyObject *path;
+  if (!PyArg_ParseTuple(args, "O&:rotate", PyUnicode_FSConverter, &path)) return NULL;
+  const char *location = PyBytes_AsString(path);
+  bloomery_error error;
+  PyThreadState *thread = PyEval_SaveThread();
+  const int done = bloomery_rotate(location, NULL, &error);
+  PyEval_RestoreThread(thread);
+  Py_DECREF(path);
+  return done < 0 ? raise_error(&error) : PyBool_FromLong(done);
 }
 
 PyObject *decode(PyObject *Py_UNUSED(module), PyObject *args) {

@@ -36,6 +36,7 @@ static PyMethodDef filter_methods[] = {
 static PyGetSetDef filter_getset[] = {
     {"name", filter_name, NULL, "The location, without a password.", NULL},
     {"_is_timed", filter_is_timed, NULL, NULL, NULL},
+    {"_is_rebuilt", filter_is_rebuilt, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot filter_slots[] = {{Py_tp_dealloc, filter_free},
@@ -56,6 +57,7 @@ static PyObject *forked(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none)) 
 
 static PyMethodDef module_methods[] = {{"forked", forked, METH_NOARGS, NULL},
                                        {"make", make, METH_VARARGS, NULL},
+                                       {"rotate", rotate, METH_VARARGS, NULL},
                                        {"decode", decode, METH_VARARGS, NULL},
                                        {"solve", solve, METH_VARARGS, NULL},
                                        {"predict", predict, METH_VARARGS, NULL},

@@ -25,9 +25,10 @@ PyObject *filter_sync(PyObject *self, PyObject *Py_UNUSED(none)) {
 PyObject *filter_close(PyObject *self, PyObject *Py_UNUSED(none)) {
   if (!((Filter *)self)->filter) Py_RETURN_NONE;
   ALONE(self, 1, bloomery_close(filter, &error));
+  ((Filter *)self)->is_rebuilt = 0;
   Py_RETURN_NONE;
 }
-/* For a frozen filter that is being built: its keys are given up, and its path keeps what it has. */
+/* For a filter that close() would put in its place: its keys are given up, and its location keeps what it has. */
 PyObject *filter_drop(PyObject *object, PyObject *Py_UNUSED(none)) {
   Filter *self = (Filter *)object;
   if (!is_whole(self)) return NULL;
@@ -157,4 +158,7 @@ PyObject *filter_name(PyObject *self, void *Py_UNUSED(closure)) {
 
 PyObject *filter_is_timed(PyObject *self, void *Py_UNUSED(closure)) {
   return PyBool_FromLong(((Filter *)self)->is_timed);
+}
+PyObject *filter_is_rebuilt(PyObject *self, void *Py_UNUSED(closure)) {
+  return PyBool_FromLong(((Filter *)self)->is_rebuilt);
 }

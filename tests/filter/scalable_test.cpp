@@ -1,5 +1,6 @@
 // A filter that grows: every key is found, its sub-filters are those of a naive list, and what it
 // refuses leaves it whole.
+#include <bloomery/encode.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/scalable_filter.hpp>
 

@@ -75,6 +75,37 @@ class Files(unittest.TestCase):
         with bloomery.open(self.path, "w") as f:
             self.assertEqual(self.code(f.clear), "wrong_kind")
 
+    def test_rebuild(self):
+        for kind, words in {**KINDS, "frozen": {"capacity": None}}.items():
+            path = self.scratch / f"{kind}.bloom"
+            words = {"capacity": 1000, "fpr": 0.001, "kind": kind, **words}
+            with bloomery.rebuild(path, **words) as f:  # there is no old one
+                f.insert_many(["one", "two"])
+                self.assertFalse(path.exists())
+            reader = bloomery.open(path)
+            self.assertEqual([key in reader for key in ("one", "two", "three")], [True, True, False])
+            for _ in range(2):
+                with self.assertRaises(ZeroDivisionError), bloomery.rebuild(path, **words) as f:
+                    f.update(1 // (5 - i) for i in range(10))
+                with self.assertRaisesRegex(Error, "given up"):
+                    f.add("late")
+            bloomery.rebuild(path, **words).insert_many(["three"])  # never closed
+            self.assertFalse(reader.reload())
+            f = bloomery.rebuild(path, **words, hash="siphash", seed=7, clock=False)
+            f.insert_many(["three"])
+            self.assertFalse(reader.reload())
+            with self.assertRaises(ZeroDivisionError), f:
+                f.close()
+                1 // 0
+            self.assertIn("three", f)  # nothing is given up after close()
+            self.assertTrue(reader.reload())
+            self.assertEqual([key in reader for key in ("one", "two", "three")], [False, False, True])
+            self.assertEqual(os.listdir(self.scratch), [path.name])
+            path.unlink()
+        with self.assertRaisesRegex(TypeError, "durability"):
+            bloomery.rebuild(self.path, 1000, 0.001, durability="none")
+        self.assertEqual(self.code(bloomery.rebuild, "redis+module://127.0.0.1:1?key=k", 100, 0.01), "wrong_kind")
+
     def test_writers_share_a_file(self):
         with bloomery.open(self.path, "a", 1000, 0.001, shared=True) as one:
             with bloomery.open(self.path, "w", shared=True) as two:
@@ -247,6 +278,32 @@ class Servers(unittest.TestCase):
         self.assertEqual(c.bloomery_close(f, None), 0)
         self.assertEqual(c.bloomery_name(f), name)
         c.bloomery_free(f)
+
+    def test_generations_rotate(self):
+        with bloomery.open(self.address, "x", 10_000, 0.001, rotating=True) as f:
+            f.add("old")
+            self.assertIs(bloomery.rotate(self.address), True)
+            self.assertIn("old", f)
+            f.add("new")
+            self.assertIs(bloomery.rotate(self.address), True)
+            self.assertEqual(["old" in f, "new" in f], [False, True])
+        for location, code in ((self.address + "2", "missing"), (__file__, "wrong_kind")):
+            with self.assertRaises(Error) as caught:
+                bloomery.rotate(location)
+            self.assertEqual(caught.exception.code, code)
+
+    def test_a_list_is_rebuilt_in_one_step(self):
+        bloomery.open(self.address, "x", 100, 0.001).close()
+        reader = bloomery.open(self.address)
+        for keys in (["one", "two"], ["three"]):
+            with bloomery.rebuild(self.address, 1000, 0.001) as built:
+                built.insert_many(keys)
+                self.assertFalse(any(key in reader for key in keys))
+            reader = bloomery.open(self.address)
+            self.assertEqual(reader.contains_many(["one", "two", "three"]), len(keys))
+        with self.assertRaises(ZeroDivisionError), bloomery.rebuild(self.address, 1000, 0.001) as built:
+            built.update(1 // (5 - i) for i in range(10))
+        self.assertIn("three", bloomery.open(self.address))
 
     def test_a_string_does_not_count_inserts(self):
         with bloomery.open(self.address, "x", 10_000, 0.001) as f:

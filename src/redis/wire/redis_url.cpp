@@ -83,10 +83,12 @@ std::chrono::milliseconds timeout(std::string_view text) {
 }
 
 std::string seconds_of(std::chrono::milliseconds time) {
-  const std::string fraction = std::to_string(time.count() % 1000 + 1000).substr(1);
-  const std::size_t digits = fraction.find_last_not_of('0') + 1;
-  return std::to_string(time.count() / 1000) +
-         (digits == 0 ? "" : "." + fraction.substr(0, digits));
+  std::string text = std::to_string(time.count() / 1000);
+  if (time.count() % 1000 == 0) return text;
+  text += '.';
+  text += std::to_string(time.count() % 1000 + 1000).substr(1);
+  text.resize(text.find_last_not_of('0') + 1);
+  return text;
 }
 
 void refuse_zero_bytes(std::string_view text, std::string_view what) {

@@ -21,7 +21,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "contest.hpp"
 #include "keys.hpp"

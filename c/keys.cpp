@@ -1,7 +1,6 @@
 // Calls for keys, one at a time or many at a time, in every form in which callers have them.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>

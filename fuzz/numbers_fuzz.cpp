@@ -1,7 +1,6 @@
 // Any text is a number in range or an error, and a number that is printed is read as the same number.
 #include "flags/numbers.hpp"
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
-#include <memory>
 
 namespace bloomery::cli {
 

@@ -2,7 +2,6 @@
 #include "stream/growing_lines.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace bloomery::cli {
 

@@ -1,10 +1,8 @@
 // Users, who ask for rows, and an attacker, who asks for keys that do not exist.
 #include <cmath>
 #include <cstdio>
-#include <memory>
 #include <optional>
 #include <random>
-#include <string>
 #include <thread>
 #include <vector>
 

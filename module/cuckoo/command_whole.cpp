@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <string_view>
 
 #include "commands/settings.hpp"
 #include "cuckoo/command_table.hpp"

@@ -10,9 +10,7 @@
 
 #include <bloomery/error.hpp>
 
-#include <algorithm>
 #include <string>
-#include <utility>
 
 #include "types/rdb.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <string>
 
 #include "base/endian.hpp"
 #include "cuckoo/filter.hpp"

@@ -4,7 +4,6 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "filter/statistics.hpp"
 #include "filter/window_ring.hpp"

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <utility>
 #include <vector>
 
 #include "base/text.hpp"

@@ -3,7 +3,6 @@
 #include <bloomery/plan.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <string>
 

@@ -12,8 +12,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <functional>
-#include <string_view>
 #include <thread>
 #include <utility>
 

@@ -5,7 +5,6 @@
 
 #include <bloomery/error.hpp>
 
-#include <algorithm>
 #include <optional>
 #include <random>
 #include <string>

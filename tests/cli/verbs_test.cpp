@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
-#include <vector>
 
 #include "tool.hpp"
 #ifdef BLOOMERY_REDIS_SERVER

@@ -6,7 +6,6 @@
 #include "store/kinds.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace bloomery::test {
 namespace {

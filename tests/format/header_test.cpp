@@ -6,8 +6,6 @@
 #include "format/kinds.hpp"
 #include "store/scratch.hpp"
 
-#include <limits>
-
 namespace bloomery::test {
 namespace {
 

@@ -9,7 +9,6 @@
 #include <array>
 #include <cstdio>
 #include <string>
-#include <vector>
 
 #include "hash/siphash_vectors.hpp"
 #include "support/random.hpp"

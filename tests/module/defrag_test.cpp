@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "counted_memory.hpp"
 #include "cuckoo/filter.hpp"

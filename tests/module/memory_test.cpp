@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 #include <span>
 
 #include "server/api.hpp"

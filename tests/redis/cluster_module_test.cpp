@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "redis/module_server.hpp"
 #include "redis/nodes.hpp"

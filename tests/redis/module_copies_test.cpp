@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "redis/module_copies.hpp"
 #include "redis/scripted.hpp"

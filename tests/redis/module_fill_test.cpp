@@ -6,9 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <optional>
 #include <string>
-#include <utility>
 
 #include "redis/module/module_replies.hpp"
 #include "redis/module_server.hpp"

@@ -23,7 +23,6 @@
 #include <cstdio>
 #include <random>
 #include <string>
-#include <vector>
 
 namespace {
 

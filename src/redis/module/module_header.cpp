@@ -7,7 +7,6 @@
 
 #include <bit>
 #include <cstring>
-#include <utility>
 
 #include "base/endian.hpp"
 

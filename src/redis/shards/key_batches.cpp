@@ -4,7 +4,6 @@
 #include <bloomery/detail/key_calls.hpp>
 
 #include <algorithm>
-#include <deque>
 #include <utility>
 
 namespace bloomery::detail {

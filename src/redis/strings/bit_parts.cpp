@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "redis/cluster/transaction.hpp"

@@ -8,7 +8,7 @@ it takes over either when it has everything, or after `WAIT`, and items since th
 import time
 
 from items import KINDS, Items
-from server import ReplyError, Server, free_port, wait_until
+from server import ReplyError, Server, dumped, free_port, wait_until
 from worker import Finding
 
 
@@ -222,17 +222,9 @@ class Pair:
         for key, one, other in zip(keys, *digests, strict=True):
             self.run.expect(one == other, f"{key}: digest {one} at the master, {other} at the replica")
         for items in self.filters:
-            dumps = [self.dump(server, items) for server in (self.master, self.replica)]
+            dumps = [dumped(server, items.key, items.prefix) for server in (self.master, self.replica)]
             self.run.expect(dumps[0] == dumps[1], f"{items.key}: the replica's dump differs from the master's")
             items.check(self.master)
             items.check(self.replica)
         for server in (self.master, self.replica):
             self.run.expect("sending an error to its master" not in server.log, "a command failed on the replica")
-
-    def dump(self, server, items):
-        chunks, iterator = [], 0
-        while True:
-            iterator, chunk = server.ask(f"{items.prefix}.SCANDUMP", items.key, iterator)
-            if iterator == 0:
-                return chunks
-            chunks.append((iterator, chunk))

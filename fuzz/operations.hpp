@@ -1,4 +1,4 @@
-// Operations on a filter and its hasher, from a fuzzer's bytes.
+// A hasher and operations on a checked filter, from a fuzzer's bytes.
 #pragma once
 
 #include <bloomery/hash.hpp>
@@ -32,6 +32,19 @@ Operation operation_from(Bytes& bytes) {
   for (unsigned i = 0; i <= count; ++i)
     operation.keys.push_back(static_cast<std::uint16_t>(first + i * stride));
   return operation;
+}
+
+// Applies operations, at most so many, until the bytes end, and checks the filter now and then.
+template <class Checked>
+int apply_all(
+    Checked& checked, Bytes& bytes, int most,
+    typename Checked::Operation (*next)(Bytes&) = operation_from<typename Checked::Operation>) {
+  for (; most > 0 && !bytes.empty(); --most) {
+    checked.apply(next(bytes));
+    if (most % 10 == 0) checked.check();
+  }
+  checked.check();
+  return 0;
 }
 
 }  // namespace bloomery::fuzz

@@ -21,10 +21,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::Bytes bytes(data, size);
   const Plan plan = plan_from(bytes);
   test::CheckedFilter checked(plan, fuzz::hasher_from(bytes));
-  for (int left = 60; left > 0 && !bytes.empty(); --left) {
-    checked.apply(fuzz::operation_from<test::CheckedFilter::Operation>(bytes));
-    if (left % 10 == 0) checked.check();
-  }
-  checked.check();
-  return 0;
+  return fuzz::apply_all(checked, bytes, 60);
 }

@@ -29,10 +29,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Bytes bytes(data, size);
   const ScalablePlan plan = plan_from(bytes);
   test::CheckedScalable checked(plan, fuzz::hasher_from(bytes));
-  for (int left = 25; left > 0 && !bytes.empty(); --left) {
-    checked.apply(fuzz::operation_from<test::CheckedScalable::Operation>(bytes));
-    if (left % 10 == 0) checked.check();
-  }
-  checked.check();
-  return 0;
+  return fuzz::apply_all(checked, bytes, 25);
 }

@@ -2,7 +2,7 @@
 // every kernel of the machine.
 #include <algorithm>
 
-#include "bytes.hpp"
+#include "operations.hpp"
 #include "support/checked_window.hpp"
 
 namespace {
@@ -23,12 +23,6 @@ WindowPlan plan_from(Bytes& bytes) {
     return window_plan(WindowUnit::seconds, window, capacity, fpr, slices, layout);
   return window_plan(WindowUnit::insertions, window, std::min(window, capacity), fpr, slices,
                      layout);
-}
-
-Hasher hasher_from(Bytes& bytes) {
-  const std::uint8_t choice = bytes.byte();
-  if (choice % 2 == 0) return Hasher(HashFamily::xxh3, {.low = choice, .high = 0});
-  return Hasher(HashFamily::siphash, {.low = choice, .high = 1});
 }
 
 // Keys are few bytes; long batches repeat a stride, so that a short input fills parts and slices.
@@ -53,11 +47,6 @@ WindowOperation operation_from(Bytes& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Bytes bytes(data, size);
   const WindowPlan plan = plan_from(bytes);
-  test::CheckedWindow checked(plan, hasher_from(bytes));
-  for (int left = 30; left > 0 && !bytes.empty(); --left) {
-    checked.apply(operation_from(bytes));
-    if (left % 10 == 0) checked.check();
-  }
-  checked.check();
-  return 0;
+  test::CheckedWindow checked(plan, fuzz::hasher_from(bytes));
+  return fuzz::apply_all(checked, bytes, 30, operation_from);
 }

@@ -41,11 +41,11 @@ bool OperationJournal::is_full_for(std::size_t keys) const noexcept {
 
 void OperationJournal::enter(State state) {
   const Os::Id boot = boot_for(state, opened_->file.os(), opened_->file.path());
-  opened_->poisoned = true;  // until the records are on the device
-  opened_->header.state = state;
-  opened_->header.boot = boot;
-  store_header(*opened_);
-  opened_->poisoned = false;
+  or_poison(*opened_, [&] {
+    opened_->header.state = state;
+    opened_->header.boot = boot;
+    store_header(*opened_);
+  });
 }
 
 // The header describes the journal before the first record is written.
@@ -90,9 +90,10 @@ void OperationJournal::sync() {
   if (opened_->header.state == State::clean) return;
   require_own(*opened_);
   if (opened_->header.state == State::journaled) return;
-  opened_->poisoned = true;
-  opened_->file.sync();
-  enter(State::journaled);
+  or_poison(*opened_, [&] {
+    opened_->file.sync();
+    enter(State::journaled);
+  });
   synced_ = end_.sector;
 }
 
@@ -145,14 +146,10 @@ Sector OperationJournal::sector(std::uint32_t index) noexcept {
 }
 
 void OperationJournal::append(JournalPosition end) {
-  File& file = opened_->file;
   const std::uint64_t at = layout_of(opened_->header).journal_at + end_.sector * kSectorBytes;
   write_records(*opened_, buffer_, at);
-  if (state_ == State::journaled) {
-    opened_->poisoned = true;
-    file.sync_written(buffer_, at);
-    opened_->poisoned = false;
-  }
+  if (state_ == State::journaled)
+    or_poison(*opened_, [&] { opened_->file.sync_written(buffer_, at); });
   end_ = end;
 }
 

@@ -52,5 +52,5 @@ install_to() {
 
 # Every C++ file of the tree, each ended by NUL.
 sources() {
-  find include src cli module web/wasm tests fuzz bench examples -name '*.[ch]pp' -print0
+  find include src c cli module web/wasm tests fuzz bench examples -name '*.[ch]pp' -print0
 }

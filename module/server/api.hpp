@@ -38,7 +38,6 @@ constexpr int kApiVersion = 1;
 constexpr int kRead = 1 << 0;
 constexpr int kWrite = 1 << 1;
 constexpr int kKeyIsEmpty = 0;
-constexpr int kKeyIsModule = 6;
 constexpr int kContextIsLua = 1 << 0;
 constexpr int kContextIsReplicated = 1 << 12;
 constexpr int kContextIsLoading = 1 << 13;

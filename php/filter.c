@@ -208,7 +208,8 @@ ZEND_METHOD(Bloomery_WindowFilter, __construct) {
   construct(INTERNAL_FUNCTION_PARAM_PASSTHRU, BLOOMERY_WINDOW);
 }
 
-/* A word and "://": the library takes none of these for a path, so open_basedir is not about them. */
+/* A word and "://": the library takes none of these for a path, so open_basedir is only about the certificates that it
+ * names. */
 bool bloomery_is_address(const zend_string *location) {
   const char *text = ZSTR_VAL(location);
   const size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");

@@ -85,12 +85,7 @@ void visit_fields(Some<SubFilterEntry> auto& entry, Field field) {
   throw Error(ErrorCode::invalid_argument, text);
 }
 
-void validate(const CountingPlan& counting) {
-  if (counter_bits(counting.plan.layout) == 0)
-    refuse("layout " + std::string(to_string(counting.plan.layout)) +
-           " cannot count; plan with counting_layout(4) or (8)");
-  bloomery::validate(counting.plan);
-}
+void validate(const CountingPlan& counting) { validate_counting(counting.plan); }
 
 const Plan& bits_of(const Plan& plan) noexcept { return plan; }
 const Plan& bits_of(const CountingPlan& counting) noexcept { return counting.plan; }

@@ -21,13 +21,6 @@ namespace {
 
 constexpr unsigned kThreads = 4;
 
-std::vector<Hash128> some_hashes(std::uint64_t seed, std::size_t count) {
-  test::Random random(seed);
-  std::vector<Hash128> out(count);
-  for (Hash128& hash : out) hash = random.hash();
-  return out;
-}
-
 // Starts all threads at one moment, so that they really meet.
 template <class Work>
 void at_once(unsigned threads, Work work) {
@@ -72,7 +65,7 @@ TEST(Concurrent, OneThreadGivesTheBitsAndAnswersOfTheFilter) {
   for_every_kernel(97, [](Filter& plain, Filter& shared, Sharing sharing) {
     ConcurrentFilter concurrent(shared, sharing);
     EXPECT_EQ(concurrent.sharing(), sharing);
-    for (const Hash128 hash : some_hashes(1, 4000)) {
+    for (const Hash128 hash : test::Random(1).hashes(4000)) {
       ASSERT_EQ(concurrent.may_contain_hash(hash), plain.may_contain_hash(hash));
       ASSERT_EQ(concurrent.insert_hash(hash), plain.insert_hash(hash));
     }
@@ -87,7 +80,7 @@ TEST(Concurrent, BulkCallsGiveTheAnswersOfSingleOnes) {
   for (const std::size_t count : {0, 1, 15, 16, 17, 31, 32, 33, 64, 500})
     for_every_kernel(11, [count](Filter& plain, Filter& shared, Sharing sharing) {
       ConcurrentFilter concurrent(shared, sharing);
-      const std::vector<Hash128> hashes = some_hashes(count, count);
+      const std::vector<Hash128> hashes = test::Random(count).hashes(count);
       const auto fresh = std::make_unique<bool[]>(count), found = std::make_unique<bool[]>(count);
       const std::size_t before = concurrent.may_contain_hashes(hashes, {found.get(), count});
       EXPECT_EQ(before, 0U);
@@ -103,7 +96,7 @@ TEST(Concurrent, BulkCallsGiveTheAnswersOfSingleOnes) {
       EXPECT_EQ(concurrent.insert_hashes(hashes), 0U);
       EXPECT_EQ(concurrent.may_contain_hashes(hashes), count);
       // Other keys: some are there by chance, and these filters must agree on which.
-      const std::vector<Hash128> others = some_hashes(1000 + count, count);
+      const std::vector<Hash128> others = test::Random(1000 + count).hashes(count);
       EXPECT_EQ(concurrent.may_contain_hashes(others, {found.get(), count}),
                 plain.may_contain_hashes(others, {fresh.get(), count}));
       EXPECT_TRUE(std::equal(found.get(), found.get() + count, fresh.get()));
@@ -117,7 +110,7 @@ TEST(Concurrent, DifferentKeysAreAllKept) {
     for (int round = 0; round < (test::nightly() ? 100 : 10); ++round) {
       const Plan plan = test::plan_of(it.layout, 1009, it.hashes);
       Filter plain(plan), shared(plan);
-      std::vector<Hash128> hashes = some_hashes(static_cast<std::uint64_t>(round), 20'000);
+      std::vector<Hash128> hashes = test::Random(static_cast<std::uint64_t>(round)).hashes(20'000);
       plain.insert_hashes(hashes);
       const std::size_t part = hashes.size() / kThreads;
       if (round % 2 == 1)
@@ -145,7 +138,7 @@ TEST(Concurrent, AnyNumberOfThreadsGivesTheBitsOfOne) {
       for (const std::uint64_t blocks : {1U, 16U, 4001U}) {
         const Plan plan = test::plan_of(layout, blocks, 8);
         Filter plain(plan), shared(plan);
-        const std::vector<Hash128> hashes = some_hashes(threads, 64 * 200);
+        const std::vector<Hash128> hashes = test::Random(threads).hashes(64 * 200);
         plain.insert_hashes(hashes);
         at_once(threads, [&](unsigned id) {
           ConcurrentFilter concurrent(shared);
@@ -170,7 +163,7 @@ TEST(Concurrent, SomeoneIsToldThatAKeyIsNew) {
       const Plan plan = test::plan_of(it.layout, 2001, it.hashes);
       Filter plain(plan), shared(plan);
       const std::vector<Hash128> hashes =
-          some_hashes(100 + static_cast<std::uint64_t>(round), 1500);
+          test::Random(100 + static_cast<std::uint64_t>(round)).hashes(1500);
       plain.insert_hashes(hashes);
       std::vector<std::atomic<unsigned>> told(hashes.size());
       at_once(kThreads, [&](unsigned id) {
@@ -233,7 +226,7 @@ TEST(Concurrent, AStoppedHolderDelaysOnlyInsertsOfItsStripe) {
       return detail::words_of(array, detail::LayoutOf<Layout::blocked>::block<0>(array, hash));
     };
     std::vector<Hash128> here, elsewhere;
-    const std::vector<Hash128> hashes = some_hashes(17, 1000);
+    const std::vector<Hash128> hashes = test::Random(17).hashes(1000);
     for (const Hash128 hash : hashes)
       (block_of(hash) == block_of(hashes[0]) ? here : elsewhere).push_back(hash);
     ASSERT_GE(here.size(), 3U);
@@ -277,7 +270,7 @@ TEST(Concurrent, AStoppedHolderDelaysOnlyKeysWithABlockInItsStripe) {
     const detail::BitArray& array = shared.bit_array();
     const void* const held = array.words;
     std::vector<Hash128> first, second, elsewhere;
-    for (const Hash128 hash : some_hashes(18, 1000)) {
+    for (const Hash128 hash : test::Random(18).hashes(1000)) {
       const bool a = detail::words_of(array, Blocks::block<0>(array, hash)) == held;
       const bool b = detail::words_of(array, Blocks::block<1>(array, hash)) == held;
       if (!a && !b) elsewhere.push_back(hash);
@@ -323,9 +316,9 @@ TEST(Concurrent, ProcessesTakeNoLocks) {
     ConcurrentFilter concurrent(shared, Sharing::processes);
     for (unsigned block = 0; block < 4; ++block)
       ASSERT_TRUE(detail::stripe_of(shared.bytes().data() + std::size_t{64} * block).try_lock());
-    const std::vector<Hash128> hashes = some_hashes(19, 40);
+    const std::vector<Hash128> hashes = test::Random(19).hashes(40);
     EXPECT_GT(concurrent.insert_hashes(hashes), 0U);
-    for (const Hash128 hash : some_hashes(20, 40)) concurrent.insert_hash(hash);
+    for (const Hash128 hash : test::Random(20).hashes(40)) concurrent.insert_hash(hash);
     EXPECT_EQ(concurrent.may_contain_hashes(hashes), hashes.size());
     for (unsigned block = 0; block < 4; ++block)
       detail::stripe_of(shared.bytes().data() + std::size_t{64} * block).unlock();
@@ -337,7 +330,7 @@ TEST(Concurrent, LookUpsBesideInsertsSeeWhatHasReturned) {
   for (const BitArray& it : kArrays)
     for (const Sharing sharing : kSharings) {
       Filter shared(test::plan_of(it.layout, 499, it.hashes));
-      const std::vector<Hash128> hashes = some_hashes(7, 20'000);
+      const std::vector<Hash128> hashes = test::Random(7).hashes(20'000);
       std::atomic<std::size_t> inserted{0};
       std::atomic<std::size_t> lost{0};
       at_once(kThreads, [&](unsigned id) {

@@ -74,9 +74,7 @@ void check(const Plan& plan, const std::vector<Hash128>& hashes, Insert insert, 
 }
 
 std::vector<Hash128> some_hashes() {
-  test::Random random(31);
-  std::vector<Hash128> out(250);
-  for (Hash128& hash : out) hash = random.hash();
+  std::vector<Hash128> out = test::Random(31).hashes(250);
   out.push_back({~std::uint64_t{0}, ~std::uint64_t{0}});
   return out;
 }

@@ -29,13 +29,6 @@ std::optional<ErrorCode> starved(std::uint64_t nth, Call call) {
   return code;
 }
 
-std::vector<Hash128> random_hashes(std::size_t count) {
-  Random random(11);
-  std::vector<Hash128> out(count);
-  std::generate(out.begin(), out.end(), [&] { return random.hash(); });
-  return out;
-}
-
 // Each sub-filter of the first has the bits of that of the second.
 void expect_same_bits(const ScalableFilter& filter, const ScalableFilter& other) {
   for (std::size_t i = 0; i < filter.sub_filters().size(); ++i)
@@ -48,7 +41,7 @@ constexpr std::uint64_t kFirst = 140'000;
 constexpr std::size_t kKeys = 1'000'000;
 
 TEST(ScalableMemory, EveryAllocationMayFail) {
-  const std::vector<Hash128> hashes = random_hashes(kKeys);
+  const std::vector<Hash128> hashes = Random(11).hashes(kKeys);
   const ScalablePlan plan = scalable_plan(kFirst, 0.01);
   ScalableFilter never(plan);
   never.insert_hashes(hashes);
@@ -79,7 +72,7 @@ TEST(ScalableMemory, EveryAllocationMayFail) {
 
 TEST(ScalableMemory, ASingleInsertMayBeTriedAgain) {
   ScalableFilter filter(100, 0.01);
-  const std::vector<Hash128> hashes = random_hashes(101);
+  const std::vector<Hash128> hashes = Random(11).hashes(101);
   for (const Hash128 hash : std::span(hashes).first(100)) filter.insert_hash(hash);
   const std::uint64_t before = filter.inserted();
   ASSERT_EQ(before, 100U);
@@ -96,7 +89,7 @@ TEST(ScalableMemory, ASingleInsertMayBeTriedAgain) {
 }
 
 TEST(ScalableMemory, WhatIsReservedCannotFail) {
-  const std::vector<Hash128> hashes = random_hashes(3000);
+  const std::vector<Hash128> hashes = Random(11).hashes(3000);
   const auto first = std::span(hashes).first(50), rest = std::span(hashes).subspan(50);
   ScalableFilter never(100, 0.01), filter(100, 0.01);
   never.insert_hashes(hashes);

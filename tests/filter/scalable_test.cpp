@@ -30,13 +30,6 @@ bool same_filters(const ScalableFilter& a, const ScalableFilter& b) {
                     });
 }
 
-std::vector<Hash128> random_hashes(std::uint64_t seed, std::size_t count) {
-  test::Random random(seed);
-  std::vector<Hash128> out(count);
-  std::generate(out.begin(), out.end(), [&] { return random.hash(); });
-  return out;
-}
-
 std::vector<ScalablePlan> some_plans(Layout layout) {
   return {scalable_plan(100, 0.01, 2, kDefaultTightening, layout),
           scalable_plan(1, 0.3, 2, 0.5, layout), scalable_plan(7, 0.001, 8, 0.6, layout),
@@ -97,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Keys, ScalableFamilies, testing::ValuesIn(test::key_fam
 // One bulk call across several sub-filters, with keys that come twice before and after they grow.
 TEST(Scalable, GrowsInTheMiddleOfOneCallAsSingleInsertsWould) {
   std::vector<Hash128> hashes;
-  for (const Hash128 hash : random_hashes(1, 3000)) {
+  for (const Hash128 hash : test::Random(1).hashes(3000)) {
     hashes.push_back(hash);
     if (hashes.size() % 3 == 0) hashes.push_back(hashes[hashes.size() / 2]);
     if (hashes.size() % 5 == 0) hashes.push_back(hash);
@@ -135,7 +128,7 @@ TEST(Scalable, GrowsInTheMiddleOfOneCallAsSingleInsertsWould) {
 // A sub-filter is full at exactly its capacity, and the next one comes with the next new key only.
 TEST(Scalable, GrowsAtTheFirstNewKeyBeyondItsCapacity) {
   ScalableFilter filter(1000, 1e-6);
-  const std::vector<Hash128> hashes = random_hashes(2, 1001);
+  const std::vector<Hash128> hashes = test::Random(2).hashes(1001);
   EXPECT_EQ(filter.insert_hashes(std::span(hashes).first(1000)), 1000U);
   EXPECT_FALSE(filter.grown());
   EXPECT_EQ(filter.insert_hashes(std::span(hashes).first(1000)), 0U);
@@ -182,7 +175,7 @@ TEST(Scalable, KeepsItsKeysIfItIsMovedToItself) {
 // A stream of repeats while one place is left must not ask for every key by itself.
 TEST(Scalable, RepeatsDoNotUseTheRoomThatIsLeft) {
   ScalableFilter filter(1000, 0.001);
-  const std::vector<Hash128> hashes = random_hashes(3, 999);
+  const std::vector<Hash128> hashes = test::Random(3).hashes(999);
   filter.insert_hashes(hashes);
   for (int round = 0; round < 20; ++round) EXPECT_EQ(filter.insert_hashes(hashes), 0U);
   EXPECT_LE(filter.inserted(), 999U);
@@ -196,7 +189,7 @@ TEST(Scalable, MeasuresAreThoseOfItsSubFilters) {
   EXPECT_EQ(filter.fill(), 0);
   EXPECT_EQ(filter.current_fpr(), 0);
   EXPECT_EQ(filter.estimated_items(), 0);
-  filter.insert_hashes(random_hashes(4, 20'000));
+  filter.insert_hashes(test::Random(4).hashes(20'000));
   double ones = 0, bits = 0, items = 0, none = 1;
   for (const FilterView* sub_filter : filter.sub_filters()) {
     bits += static_cast<double>(sub_filter->plan().bits);
@@ -218,7 +211,7 @@ TEST(Scalable, IsNotOverCapacityHoweverManyKeysLookedPresent) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
     for (const double fpr : {0.5, 0.1}) {
       ScalableFilter filter(scalable_plan(100'000, fpr, 2, kMinTightening, layout));
-      for (const Hash128 hash : random_hashes(7, 300'000)) filter.insert_hash(hash);
+      for (const Hash128 hash : test::Random(7).hashes(300'000)) filter.insert_hash(hash);
       SCOPED_TRACE(std::to_string(fpr) + ", layout " + std::string(to_string(layout)));
       ASSERT_TRUE(filter.grown());
       EXPECT_TRUE(filter.sub_filters().front()->over_capacity()) << "as if it were alone";
@@ -230,7 +223,7 @@ TEST(Scalable, IsNotOverCapacityHoweverManyKeysLookedPresent) {
 
 TEST(Scalable, ClearsToItsFirstSubFilter) {
   ScalableFilter filter(100, 0.01), fresh(100, 0.01);
-  const std::vector<Hash128> hashes = random_hashes(5, 2000);
+  const std::vector<Hash128> hashes = test::Random(5).hashes(2000);
   filter.insert_hashes(hashes);
   filter.reserve(10'000);  // sub-filters that come after those which are forgotten
   filter.clear();
@@ -243,20 +236,20 @@ TEST(Scalable, ClearsToItsFirstSubFilter) {
 
 TEST(Scalable, CopiesAndMovesWithItsSubFilters) {
   ScalableFilter filter(100, 0.01);
-  const std::vector<Hash128> hashes = random_hashes(6, 1000);
+  const std::vector<Hash128> hashes = test::Random(6).hashes(1000);
   filter.insert_hashes(hashes);
   ScalableFilter same = filter.copy();
   EXPECT_TRUE(same_filters(filter, same));
   const ScalableFilter moved = std::move(filter);
   EXPECT_TRUE(same_filters(moved, same));
   EXPECT_EQ(moved.may_contain_hashes(hashes), hashes.size());
-  same.insert_hashes(random_hashes(7, 1000));
+  same.insert_hashes(test::Random(7).hashes(1000));
   EXPECT_FALSE(same_filters(moved, same));
 }
 
 TEST(Scalable, KnowsNothingOnceItIsMovedFrom) {
   ScalableFilter filter(100, 0.01);
-  const std::vector<Hash128> hashes = random_hashes(12, 300);
+  const std::vector<Hash128> hashes = test::Random(12).hashes(300);
   filter.insert_hashes(hashes);
   const ScalableFilter owner = std::move(filter);
   // NOLINTBEGIN(bugprone-use-after-move): it is specified
@@ -293,7 +286,7 @@ TEST(Scalable, IsRestoredFromItsSubFiltersAndGrowsOn) {
     for (const Hasher& hasher : {Hasher(), Hasher(HashFamily::siphash, {.low = 1, .high = 2})}) {
       const ScalablePlan plan = scalable_plan(100, 0.01, 2, 0.8, layout);
       ScalableFilter whole(plan, hasher), stored(plan, hasher);
-      const std::vector<Hash128> hashes = random_hashes(8, 3000);
+      const std::vector<Hash128> hashes = test::Random(8).hashes(3000);
       stored.insert_hashes(std::span(hashes).first(1234));
       {
         const ScalableFilter reader =
@@ -312,7 +305,7 @@ template <class Change>
 std::optional<ErrorCode> restore_refusal(Change change) {
   const ScalablePlan plan = scalable_plan(100, 0.01);
   ScalableFilter filter(plan);
-  filter.insert_hashes(random_hashes(9, 500));
+  filter.insert_hashes(test::Random(9).hashes(500));
   std::vector<SubFilterState> sub_filters = sub_filters_of(filter, true);
   change(sub_filters);
   try {
@@ -381,7 +374,7 @@ TEST(Scalable, StaysWholeWhereItCannotGrow) {
   const ScalablePlan plan =
       scalable_plan(50, 1e-14, 1, 0.5);  // three sub-filters, by the least rate
   ScalableFilter filter(plan);
-  const std::vector<Hash128> hashes = random_hashes(10, 200);
+  const std::vector<Hash128> hashes = test::Random(10).hashes(200);
   const auto fresh = std::make_unique<bool[]>(hashes.size());
   try {
     filter.insert_hashes(hashes, {fresh.get(), hashes.size()});

@@ -28,12 +28,6 @@ using namespace bloomery::test;
 using bloomery::Kind;
 using bloomery::test::found;
 
-std::vector<Hash128> some_hashes(bloomery::test::Random& random, std::size_t count) {
-  std::vector<Hash128> hashes(count);
-  for (Hash128& hash : hashes) hash = {random(), random()};
-  return hashes;
-}
-
 Header header_of(const WindowPlan& plan) {
   return plan_header({.kind = Kind::window,
                       .fpr = plan.fpr,
@@ -80,9 +74,9 @@ void check(const WindowPlan& plan, std::size_t most_at_once, std::uint64_t most_
   WindowFilter filter(plan);
   std::uint64_t now = 1'000'000;
   for (int step = 0; step < 60; ++step) {
-    const auto hashes = some_hashes(random, 1 + random() % most_at_once);
+    const auto hashes = random.hashes(1 + random() % most_at_once);
     ASSERT_EQ(add(*window, hashes), add(filter, hashes));
-    for (const Hash128 hash : some_hashes(random, 100))
+    for (const Hash128 hash : random.hashes(100))
       ASSERT_EQ(found(*window, hash), filter.may_contain_hash(hash));
     ASSERT_TRUE(found(*window, hashes.back()));
     now += random() % most_seconds;
@@ -144,7 +138,7 @@ TEST(ServersWindow, IsSetBack) {
   for (const std::uint64_t ahead : {std::uint64_t{1}, std::uint64_t{350}, UINT64_MAX - 2'000}) {
     auto window = made(header_of(plan));
     const std::uint64_t now = 1'050;
-    const auto early = some_hashes(random, 20), late = some_hashes(random, 20);
+    const auto early = random.hashes(20), late = random.hashes(20);
     window->advance(now);
     add(*window, early);
     window->advance(now + ahead);
@@ -164,9 +158,9 @@ TEST(ServersWindow, WhereLargerCountsHaveNoMemoryItemsAreRefused) {
   CountedMemory memory;
   bloomery::test::Random random(1);
   const auto window = made(header_of(window_plan(WindowUnit::seconds, 300, 100, 0.01, 3)));
-  add(*window, some_hashes(random, 65'535));
+  add(*window, random.hashes(65'535));
   const auto before = whole(*window);
-  const auto more = some_hashes(random, 1);
+  const auto more = random.hashes(1);
   CountedMemory::allocations_left = 0;
   const Added refused = insert(*window, more).added;
   EXPECT_EQ(refused.answered, 0U);
@@ -193,7 +187,7 @@ class Pair {
 
   // Some of the keys that came before are asked for, and some that did not.
   std::vector<Hash128> asked(bloomery::test::Random& random, std::size_t count) {
-    auto hashes = some_hashes(random, count);
+    auto hashes = random.hashes(count);
     for (std::size_t i = 0; i < count && !all.empty(); i += 2)
       hashes[i] = all[random.below(all.size())];
     return hashes;
@@ -231,7 +225,7 @@ void step(Pair& pair, bloomery::test::Random& random, std::uint64_t seconds, std
     case 2:
     case 3:
     case 4:
-      return pair.insert(some_hashes(random, 1 + random.below(items)));
+      return pair.insert(random.hashes(1 + random.below(items)));
     case 5:  // keys that come again
       return pair.insert(pair.asked(random, 1 + random.below(50)));
     case 6: {
@@ -284,11 +278,11 @@ TEST(ServersWindow, ClearsWithEveryCommandAndIsDoneSoon) {
   Pair pair(window_plan(WindowUnit::seconds, 80'000, 4'000'000, 0.01, 8));
   pair.advance(1);
   for (int slice = 0; slice < 9; ++slice) {
-    pair.insert(some_hashes(random, 1000));
+    pair.insert(random.hashes(1000));
     pair.advance(10'000);
   }
   const std::size_t held = CountedMemory::held;
-  const auto hashes = some_hashes(random, 1);
+  const auto hashes = random.hashes(1);
   const std::uint64_t blocks = pair.filter.plan().slice.blocks();
   for (std::uint64_t i = 0; i <= blocks / (1024 + 8); ++i) {
     ASSERT_EQ(CountedMemory::held, held) << i;
@@ -304,7 +298,7 @@ TEST(ServersWindow, ClearsAtOnceWhereNothingCanBeRemembered) {
   Pair pair(window_plan(WindowUnit::seconds, 80'000, 4'000'000, 0.01, 8));
   pair.advance(1);
   for (int slice = 0; slice < 9; ++slice) {
-    pair.insert(some_hashes(random, 1000));
+    pair.insert(random.hashes(1000));
     CountedMemory::allocations_left = slice % 2 == 0 ? 0 : SIZE_MAX;
     pair.advance(10'000);
     CountedMemory::allocations_left = SIZE_MAX;

@@ -42,6 +42,11 @@ class Random {
     const std::uint64_t high = (*this)();
     return {high, (*this)()};
   }
+  std::vector<Hash128> hashes(std::size_t count) {
+    std::vector<Hash128> out(count);
+    for (Hash128& each : out) each = hash();
+    return out;
+  }
   std::string bytes(std::size_t size) {
     std::string out(size, '\0');
     for (char& byte : out) byte = static_cast<char>((*this)() >> 56);

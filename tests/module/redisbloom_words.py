@@ -5,7 +5,7 @@ The tests with a real RedisBloom use it: redisbloom_test.py.
 
 import hashlib
 
-from server import ReplyError, dumped
+from server import ReplyError, dumped, quietly
 
 ITEMS = [f"x{i}" for i in range(1500)]
 # None of them is ever added.
@@ -16,13 +16,6 @@ CUCKOO = [f"c{i}" for i in range(16)]
 
 def family_of(key):
     return "CF" if key.startswith("c") else "BF"
-
-
-def quietly(connection, *words):
-    try:
-        return connection.ask(*words)
-    except ReplyError as error:
-        return error
 
 
 def some(draw, most=60):

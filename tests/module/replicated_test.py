@@ -16,7 +16,7 @@ import sys
 import time
 
 from expect import expect
-from server import ReplyError, Server, digests, free_port, request, wait_until
+from server import Server, digests, free_port, quietly, request, wait_until
 
 SEED = 20240521
 ROUNDS = 10000 if os.environ.get("BLOOMERY_NIGHTLY") else 4000
@@ -53,13 +53,6 @@ def attach(replica, master):
     replica.ask("FLUSHALL", "SYNC")
     replica.ask("REPLICAOF", "127.0.0.1", master.port)
     follow(master, replica)
-
-
-def quietly(server, *words):
-    try:
-        return server.ask(*words)
-    except ReplyError as error:
-        return error
 
 
 def plainly(server, words):

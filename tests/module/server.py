@@ -146,6 +146,14 @@ def wait_until(what, reached, seconds=30):
         time.sleep(0.005)
 
 
+def quietly(server, *words):
+    """The reply to a command, an error or not."""
+    try:
+        return server.ask(*words)
+    except ReplyError as error:
+        return error
+
+
 def digests(server):
     keys = sorted(server.ask("KEYS", "*"))
     return dict(zip(keys, server.ask("DEBUG", "DIGEST-VALUE", *keys))) if keys else {}

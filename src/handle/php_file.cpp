@@ -1,11 +1,11 @@
 // The bits of a PHP class in memory, or in a file that is loaded completely and gets its changed pages back.
 #include "base/file.hpp"
+#include "format/header_bytes.hpp"
 #include "handle/places.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -47,11 +47,7 @@ PhpFilter loaded(const File& file, const PhpScheme& scheme) {
                 file.path(), status.size, most));
   if (status.size == 0) return PhpFilter(scheme);
   const Mapping mapping = file.map(status.size, Os::Map::shared_read);
-  constexpr std::string_view kMagic(
-      "\x89"
-      "BL");
-  if (status.size >= kMagic.size() &&
-      std::memcmp(mapping.bytes().data(), kMagic.data(), kMagic.size()) == 0)
+  if (has_magic(mapping.bytes()) || is_dump(mapping.bytes()))
     throw Error(ErrorCode::mismatch, file.path() +
                                          " is a filter file of Bloomery, not the bits of a PHP "
                                          "class; leave the scheme out");

@@ -164,6 +164,11 @@ bool has_magic(std::span<const std::byte> start) noexcept {
          std::memcmp(start.data(), kMagic.data(), kMagic.size()) == 0;
 }
 
+bool is_filter_file(std::span<const std::byte> start) noexcept {
+  return has_magic(start) ||
+         (start.size() > kHeaderBytes && has_magic(start.subspan(kHeaderBytes)));
+}
+
 bool is_dump(std::span<const std::byte> start) noexcept {
   return start.size() >= kDumpMagic.size() &&
          std::memcmp(start.data(), kDumpMagic.data(), kDumpMagic.size()) == 0;
@@ -192,7 +197,7 @@ FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_
       refuse(ErrorCode::not_a_filter, name,
              "is a dump, which is only read; make it a filter file with bloomery convert FILE "
              "NAME.bloom");
-    if (!has_magic(start) && !second)
+    if (!is_filter_file(start))
       refuse(ErrorCode::not_a_filter, name,
              "is not a Bloomery filter; give one that create, save or encode made");
     if (start.size() < kBitsAt)

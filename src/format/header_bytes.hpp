@@ -37,6 +37,8 @@ struct FoundHeader {
 // The bytes that every filter file begins with, and whether some bytes begin with them.
 [[nodiscard]] std::array<std::byte, 8> magic() noexcept;
 [[nodiscard]] bool has_magic(std::span<const std::byte> start) noexcept;
+// Whether bytes are a filter file's, which can have lost the first of its two headers. `start`: as above.
+[[nodiscard]] bool is_filter_file(std::span<const std::byte> start) noexcept;
 // The same for dumps of a module's filters (handle/dump_file.hpp).
 inline constexpr std::array<char, 8> kDumpMagic = {'\x89', 'B', 'L', 'D', '\r', '\n', '\x1a', '\n'};
 [[nodiscard]] bool is_dump(std::span<const std::byte> start) noexcept;

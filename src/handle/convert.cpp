@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "format/header_bytes.hpp"
 #include "handle/dump_bits.hpp"
 #include "handle/dump_file.hpp"
 #include "handle/places.hpp"
@@ -33,14 +34,10 @@ Form form_of(const RedisUrl& url) noexcept {
 Form form_of_file(const std::string& location) {
   if (is_dump_file(location)) return Form::dump_file;
   const File file(real_os(), location, Os::Open::read);
-  std::array<char, 4> start{};
-  const bool read = file.try_read(std::as_writable_bytes(std::span(start)), 0) == 0;
-  return read && std::memcmp(start.data(),
-                             "\x89"
-                             "BLM",
-                             4) == 0
-             ? Form::filter_file
-             : Form::other_file;
+  std::array<std::byte, kBitsAt> pages;
+  const auto start = std::span(pages).first(std::min<std::uint64_t>(file.stat().size, kBitsAt));
+  return file.try_read(start, 0) == 0 && is_filter_file(start) ? Form::filter_file
+                                                               : Form::other_file;
 }
 
 Form form_of_source(const std::string& location) {

@@ -47,7 +47,7 @@ PhpFilter loaded(const File& file, const PhpScheme& scheme) {
                 file.path(), status.size, most));
   if (status.size == 0) return PhpFilter(scheme);
   const Mapping mapping = file.map(status.size, Os::Map::shared_read);
-  if (has_magic(mapping.bytes()) || is_dump(mapping.bytes()))
+  if (is_filter_file(mapping.bytes()) || is_dump(mapping.bytes()))
     throw Error(ErrorCode::mismatch, file.path() +
                                          " is a filter file of Bloomery, not the bits of a PHP "
                                          "class; leave the scheme out");

@@ -189,9 +189,7 @@ File lock_for_replacing(Os& os, const std::string& path) {
   std::array<std::byte, kBitsAt> pages;
   const auto start = std::span(pages).first(std::min<std::uint64_t>(file.stat().size, kBitsAt));
   file.read(start, 0);
-  const bool ours =
-      has_magic(start) || (start.size() > kHeaderBytes && has_magic(start.subspan(kHeaderBytes)));
-  if (!ours)
+  if (!is_filter_file(start))
     throw Error(ErrorCode::not_a_filter,
                 path + ": is not a Bloomery filter, so it is not replaced; use another path");
   return file;

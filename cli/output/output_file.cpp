@@ -41,7 +41,7 @@ bool is_standard_output(const std::string& path) {
   return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
 }
 
-// The mode of a new file; the umask can be read only by setting it.
+// The mode of a new file. No other thread runs yet that could make a file under the mask of a moment.
 mode_t usual_mode() noexcept {
   const mode_t mask = ::umask(0077);
   ::umask(mask);

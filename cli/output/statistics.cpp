@@ -287,8 +287,7 @@ void warn_if_over_capacity(const FilterStats& stats, const std::string& advice) 
   } else if (stats.delta) {
     text = fmt::format(
         "the delta holds about {} keys and was planned for {}: the false-positive rate is now {}, "
-        "not {}; "
-        "rebuild it from all lines",
+        "not {}; rebuild it from all lines",
         group_digits(
             std::max(stats.delta->estimated_items, static_cast<double>(stats.delta->inserted))),
         group_digits(stats.delta->plan.capacity), fpr, fpr_text(stats.fpr));

@@ -98,14 +98,12 @@ void load_bits(const Arguments& arguments, Value& value, long long iterator,
     if (!is_replayed(arguments)) {
       if (!was_loading)
         throw ErrorReply{
-            "ERR the filter is not being loaded, and a chunk would overwrite it; load a dump from "
-            "its "
-            "header on, into a key that does not exist"};
+            "ERR the filter is not being loaded, and a chunk would overwrite it; load a dump "
+            "from its header on, into a key that does not exist"};
       if (!only_adds(place, bytes))
         throw ErrorReply{
-            "ERR the chunk differs from what was loaded before; DEL the key and load the dump "
-            "again "
-            "from its header on"};
+            "ERR the chunk differs from what was loaded before; DEL the key and load the "
+            "dump again from its header on"};
     }
     write_changes(place, bytes);
   } else if (!was_loading) {

@@ -30,8 +30,8 @@ constexpr std::string_view kMayRemove =
     "or redis.call('EXISTS', KEYS[1]) == 1 and not (";
 constexpr std::string_view kRemoveIfAlone =
     ") then return 0 end "
-    "if redis.call('TYPE', KEYS[3]).ok == 'string' and redis.call('GETRANGE', KEYS[3], 0, 0) == '' "
-    "then "
+    "if redis.call('TYPE', KEYS[3]).ok == 'string' "
+    "and redis.call('GETRANGE', KEYS[3], 0, 0) == '' then "
     "redis.call('UNLINK', KEYS[1], KEYS[3]) return 1 end ";
 // Before anything moves, a user without the right to RENAME or PERSIST gets the error.
 constexpr std::string_view kPutBack =

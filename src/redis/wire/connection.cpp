@@ -302,7 +302,7 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
   };
   constexpr const char* kLacking =
       "the server is too old for it, or lacks a module (bloomery.so or RedisBloom)";
-  static constexpr std::array<Meaning, 18> kMeanings = {{
+  static constexpr std::array<Meaning, 19> kMeanings = {{
       {"NOAUTH", ErrorCode::denied, "give a password"},
       {"WRONGPASS", ErrorCode::denied, "check user and password"},
       {"ERR invalid password", ErrorCode::denied, "check the password"},
@@ -318,6 +318,7 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
       {"READONLY", ErrorCode::read_only, "give the address of the primary"},
       {"OOM", ErrorCode::no_space, "raise the server's maxmemory"},
       {"MISCONF", ErrorCode::no_space, "see why the server cannot save"},
+      {"NOREPLICAS", ErrorCode::unavailable, "try again when its replicas are connected"},
       {"WRONGTYPE", ErrorCode::not_a_filter, "check the key"},
       {"ERR unknown command", ErrorCode::io, kLacking},
       {"ERR Unknown Redis command", ErrorCode::io, kLacking},  // in a script

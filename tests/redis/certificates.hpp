@@ -26,6 +26,7 @@ for name in server client; do
     -extfile <(echo subjectAltName=DNS:localhost,IP:127.0.0.1) 2>/dev/null
 done
 cat client.pem client.key > both.pem
+openssl pkey -in client.key -aes128 -passout pass:topsecret -out locked.key
 sign() { openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial "$@" 2>/dev/null; }
 sign -days -1 -out expired.pem -extfile <(echo subjectAltName=DNS:localhost)
 sign -days 2 -out wildcard.pem -extfile <(echo "subjectAltName=DNS:*.example.test")

@@ -5,12 +5,15 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -140,12 +143,35 @@ TEST_F(TlsServer, FilesThatAreNoneAreNamed) {
     EXPECT_NE(said({.certificate_file = file}, ErrorCode::invalid_argument).find(file),
               std::string::npos);
   }
+  EXPECT_NE(said({.certificate_file = none}, ErrorCode::invalid_argument)
+                .find("No such file or directory"),
+            std::string::npos);
   // A certificate with the key of another.
   EXPECT_NE(said({.certificate_file = certificates().file("client.pem"),
                   .key_file = certificates().file("server.key")},
                  ErrorCode::invalid_argument)
                 .find("server.key"),
             std::string::npos);
+}
+
+// Standard input has the pass phrase, as a line of keys could: nobody reads it from there.
+TEST_F(TlsServer, NobodyIsAskedForAPassPhrase) {
+  const std::string phrase = certificates().file("phrase");
+  std::ofstream(phrase) << "topsecret\n";
+  RedisTls locked = trusted_;
+  locked.certificate_file = certificates().file("client.pem");
+  locked.key_file = certificates().file("locked.key");
+  (void)address(locked, true);  // the server belongs to this process
+  const auto ask = [&] {
+    // Without a terminal OpenSSL turns to standard input.
+    if (setsid() < 0 || std::freopen(phrase.c_str(), "r", stdin) == nullptr) std::_Exit(2);
+    const std::string text = said(locked, ErrorCode::invalid_argument, true);
+    std::_Exit(text.find("locked.key' has no key of the certificate, without a pass phrase,") ==
+                       std::string::npos
+                   ? 1
+                   : 0);
+  };
+  EXPECT_EXIT(ask(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(TlsServer, AndOneWithoutAreToldApart) {

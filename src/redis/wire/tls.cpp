@@ -9,6 +9,7 @@
 #include <openssl/x509v3.h>
 
 #include <array>
+#include <cstring>
 #include <utility>
 
 namespace bloomery::detail {
@@ -18,6 +19,7 @@ namespace {
 std::string reason() {
   const unsigned long error = ERR_get_error();
   ERR_clear_error();
+  if (ERR_SYSTEM_ERROR(error)) return std::strerror(ERR_GET_REASON(error));
   const char* const text = ERR_reason_error_string(error);
   return text != nullptr ? text : "unknown";
 }
@@ -48,13 +50,15 @@ Tls::Tls(const RedisTls& options, const std::string& host, std::string name)
   require(context_ != nullptr);
   require(SSL_CTX_set_min_proto_version(context_.get(), TLS1_2_VERSION) == 1);
   SSL_CTX_set_options(context_.get(), SSL_OP_NO_RENEGOTIATION);
+  // Otherwise OpenSSL asks at the terminal, or takes the pass phrase from the lines of standard input.
+  SSL_CTX_set_default_passwd_cb(context_.get(), [](char*, int, int, void*) { return -1; });
   if (!options.certificate_file.empty()) {
     const std::string& key = options.key_file.empty() ? options.certificate_file : options.key_file;
     require_file(
         SSL_CTX_use_certificate_chain_file(context_.get(), options.certificate_file.c_str()) == 1,
         options.certificate_file, "certificate");
     require_file(SSL_CTX_use_PrivateKey_file(context_.get(), key.c_str(), SSL_FILETYPE_PEM) == 1,
-                 key, "key of the certificate");
+                 key, "key of the certificate, without a pass phrase,");
   } else {
     const auto asked = [](SSL*, void* lacks) {
       *static_cast<bool*>(lacks) = true;

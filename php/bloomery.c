@@ -3,6 +3,7 @@
 
 #include <ext/spl/spl_exceptions.h>
 #include <ext/standard/info.h>
+#include <zend_attributes.h>
 #include <zend_interfaces.h>
 
 #include "bloomery_arginfo.h"

@@ -131,19 +131,19 @@ namespace Bloomery {
          * (rotate() drops the older one), and shared: several writers, in any processes, can have the file of a
          * plain filter open at once.
          */
-        public static function open(string $location, string $mode = "r", ?int $capacity = null, ?float $fpr = null, array $options = []): Filter {}
+        public static function open(#[\SensitiveParameter] string $location, string $mode = "r", ?int $capacity = null, ?float $fpr = null, array $options = []): Filter {}
 
         /**
          * A new filter for a file or a Redis string, which keeps its old one until close() puts the new one in its place,
          * in one step. An object that is destroyed without close() leaves the old one. There need not be an old filter.
          */
-        public static function rebuild(string $location, ?int $capacity = null, ?float $fpr = null, array $options = []): Filter {}
+        public static function rebuild(#[\SensitiveParameter] string $location, ?int $capacity = null, ?float $fpr = null, array $options = []): Filter {}
 
         /**
          * Drops the older generation of a filter in Redis that was made with rotating, and begins a new one, for all its
          * users. False: another client did it at the same time.
          */
-        public static function rotate(string $location): bool {}
+        public static function rotate(#[\SensitiveParameter] string $location): bool {}
 
         /**
          * Opens the filter in a file once per process and keeps it across requests. Keys that other processes add to a
@@ -153,7 +153,7 @@ namespace Bloomery {
          * $writers: open for writing, together with all others that set it; for plain filters. $capacity and $fpr: create
          * the filter if there is none.
          */
-        public static function attach(string $path, bool $writers = false, ?int $capacity = null, ?float $fpr = null): Filter {}
+        public static function attach(#[\SensitiveParameter] string $path, bool $writers = false, ?int $capacity = null, ?float $fpr = null): Filter {}
 
         /** A filter in memory from the bytes of encode() or of a filter file. */
         public static function decode(string $bytes): Filter {}
@@ -194,7 +194,7 @@ namespace Bloomery {
         public function encode(): string {}
 
         /** Writes a filter file, which appears whole or not at all and replaces another filter file. */
-        public function save(string $path): void {}
+        public function save(#[\SensitiveParameter] string $path): void {}
 
         /** Makes every change so far as durable as the place can. */
         public function sync(): void {}
@@ -279,7 +279,7 @@ namespace Bloomery\Legacy {
          * the array may have ssl, an array of the context options cafile, local_cert, local_pk, peer_name, verify_peer.
          * $id is not used, and never was.
          */
-        public function __construct(array|object|string $config = [], mixed $id = null) {}
+        public function __construct(#[\SensitiveParameter] array|object|string $config = [], mixed $id = null) {}
 
         /**
          * What each bit of the key was before, 0 or 1, in the order of $hashFunction, as phpredis answers setBit():

@@ -1,5 +1,7 @@
 --TEST--
 Bad input is an exception with a message, never a crash
+--INI--
+zend.exception_ignore_args=0
 --FILE--
 <?php
 use Bloomery\{Filter, CountingFilter, ScalableFilter, WindowFilter, Exception};
@@ -118,6 +120,15 @@ foreach ($calls as $what => $call)
         printf("%s: %s%s\n", $what, get_class($e), strlen($e->getMessage()) < 4 ? " without a message" : "");
     }
 var_dump($f->has("a"));
+// What a log has of an exception that nobody caught.
+class Bucket extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = ['JSHash']; }
+$at = "redis://:hidden@127.0.0.1:1?key=k";
+foreach ([fn() => Filter::open($at), fn() => Filter::attach($at), fn() => $f->save($at), fn() => Filter::rebuild($at, 10, 0.1),
+          fn() => Filter::rotate($at), fn() => new Bucket($at),
+          fn() => new Bucket(['port' => 1, 'password' => 'hidden'])] as $call)
+    try { $call(); } catch (Exception $e) {
+        if (str_contains($e . var_export($e->getTrace()[0]['args'], true), 'hidden')) echo "the trace has the password\n";
+    }
 --EXPECT--
 wrong type of key: TypeError
 object as a key: TypeError

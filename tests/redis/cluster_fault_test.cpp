@@ -227,6 +227,8 @@ TEST(ClusterFault, EveryErrorReplyHasItsCodeAndAdvice) {
       {"MISCONF Redis is configured to save RDB snapshots", ErrorCode::no_space, "cannot save"},
       {"NOREPLICAS Not enough good replicas to write.", ErrorCode::unavailable,
        "when its replicas are connected"},
+      {"ERR max number of clients reached", ErrorCode::unavailable,
+       "raise the server's maxclients"},
       {"NOPERM this user has no permissions", ErrorCode::denied, "rights"},
       {"ERR ACL failure in script: User bob has no permissions", ErrorCode::denied, "the user EXI"},
       {"ERR Unknown command called from script script: 1", ErrorCode::io, "lacks a module"},

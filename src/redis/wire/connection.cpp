@@ -302,7 +302,7 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
   };
   constexpr const char* kLacking =
       "the server is too old for it, or lacks a module (bloomery.so or RedisBloom)";
-  static constexpr std::array<Meaning, 19> kMeanings = {{
+  static constexpr std::array<Meaning, 20> kMeanings = {{
       {"NOAUTH", ErrorCode::denied, "give a password"},
       {"WRONGPASS", ErrorCode::denied, "check user and password"},
       {"ERR invalid password", ErrorCode::denied, "check the password"},
@@ -319,6 +319,8 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
       {"OOM", ErrorCode::no_space, "raise the server's maxmemory"},
       {"MISCONF", ErrorCode::no_space, "see why the server cannot save"},
       {"NOREPLICAS", ErrorCode::unavailable, "try again when its replicas are connected"},
+      {"ERR max number of clients", ErrorCode::unavailable,
+       "try again when some have gone, or raise the server's maxclients"},
       {"WRONGTYPE", ErrorCode::not_a_filter, "check the key"},
       {"ERR unknown command", ErrorCode::io, kLacking},
       {"ERR Unknown Redis command", ErrorCode::io, kLacking},  // in a script

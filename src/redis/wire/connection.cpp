@@ -78,7 +78,13 @@ Error auth_error(const redisReply& reply, const std::string& name) {
 
 std::vector<std::string> ask_sentinel(const RedisAddress& sentinel, const std::string& master) {
   Connection connection(sentinel);
-  const Reply reply = connection.ask({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", master});
+  Commands commands;
+  connection.send(commands.command({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", master}));
+  const Reply reply = connection.receive();
+  if (reply->type == REDIS_REPLY_ERROR && says(*reply, "unknown command"))
+    throw Error(ErrorCode::io, connection.name() +
+                                   ": this server is not a sentinel; name the port of one, which "
+                                   "is 26379 by default");
   std::vector<std::string> said;
   if (reply->type == REDIS_REPLY_NIL) return said;
   require_type(reply, REDIS_REPLY_ARRAY, connection.name());

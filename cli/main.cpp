@@ -8,6 +8,7 @@
 #include "verbs/verbs.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 #include <bloomery/error.hpp>
 #include <bloomery/version.hpp>
@@ -16,6 +17,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace bloomery::cli {
@@ -127,6 +129,10 @@ int guarded(const std::vector<std::string>& arguments, bool output_closed) {
     remark("out of memory; give a smaller -n or a larger -p");
   } catch (const PlanError& error) {
     remark(error.message(flag_of));
+  } catch (const std::system_error& error) {  // of std::thread; all others are reported as an Error
+    remark(fmt::format(
+        "cannot start a thread: {}; allow more memory or more threads (ulimit -v, ulimit -u)",
+        error.code().message()));
   } catch (const std::exception& error) {
     remark(error.what());
   }

@@ -53,15 +53,10 @@ class Stream {
       : request_(request),
         sink_(sink),
         progress_(options.progress && !options.quiet, request.print, total_bytes(inputs)),
-        blocks_(kBlocks + threads_of(options)),
+        blocks_(new_blocks(kBlocks + threads_of(options))),
         full_(threads_of(options), options.end, options.key, sink.wanted()),
         writer_(free_, options.compress),
-        reader_(inputs, {options.end, options.raw}, interrupt_, free_, full_) {
-    for (std::size_t i = 0; i < blocks_.size(); ++i) {
-      blocks_[i] = std::make_unique<Block>();
-      free_.push(blocks_[i].get());
-    }
-  }
+        reader_(inputs, {options.end, options.raw}, interrupt_, free_, full_) {}
 
   ~Stream() {
     interrupt_.request();
@@ -93,6 +88,13 @@ class Stream {
   }
 
  private:
+  // All of them before a thread waits for one: if there is no memory for them, nobody would wake it.
+  std::vector<std::unique_ptr<Block>> new_blocks(std::size_t count) {
+    std::vector<std::unique_ptr<Block>> blocks(count);
+    for (auto& block : blocks) free_.push((block = std::make_unique<Block>()).get());
+    return blocks;
+  }
+
   void decide(FoundLines& found) {
     if (!found.keys.problem.empty()) stop_before_bad_line(found);
     const std::size_t count = found.ends.size();
@@ -173,8 +175,8 @@ class Stream {
   LineSink& sink_;
   Interrupt interrupt_;
   Progress progress_;
-  std::vector<std::unique_ptr<Block>> blocks_;
   BlockQueue free_;
+  const std::vector<std::unique_ptr<Block>> blocks_;
   FoundLinesQueue full_;
   Answers answers_;
   std::span<bool> answers_now_;

@@ -258,6 +258,28 @@ TEST_F(Errors, NoMemory) {
   EXPECT_TRUE(is_error(run({"dedup", zeros}, {}, {.memory = kLimit}), {zeros, "memory", "line"}));
 }
 
+// Whatever there is no memory for, a thread or the blocks of text that it waits for.
+TEST_F(Errors, TooLittleMemoryToBegin) {
+  if (test::kSanitized) GTEST_SKIP() << "the sanitizer itself takes the address space";
+  const std::string line = std::string(99'999, 'x') + "\n";
+  std::string text;  // more than all blocks together
+  for (int i = 0; i < 110; ++i) text += line;
+  const std::string lines = file("lines", text);
+  int failed = 0;
+  for (std::size_t mebibytes = 12; mebibytes < 100; mebibytes += 2) {
+    SCOPED_TRACE(mebibytes);
+    const auto ran = run({"dedup", "-q", "-j", "1", lines}, {}, {.memory = mebibytes << 20});
+    if (ran.code == 127) continue;  // not even for the program and its libraries
+    if (ran.code == 0) {
+      EXPECT_TRUE(ran.out == line);
+    } else {
+      EXPECT_TRUE(is_error(ran, {"memory"})) << ran.err;
+      ++failed;
+    }
+  }
+  EXPECT_GT(failed, 0);
+}
+
 TEST_F(Errors, ALineOfAGigabyteIsALine) {
   if (test::kSanitized) GTEST_SKIP() << "slow under a sanitizer";
   const std::string zeros = path("zeros");

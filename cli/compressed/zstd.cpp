@@ -26,20 +26,22 @@ class ZstdDecoder : public Decoder {
   }
 
   Step decode(std::string_view in, std::span<char> out) override {
-    // Debian's library also reads the formats from before RFC 8878. They have no largest window, and how much
-    // text it returns of a damaged frame depends on the pieces in which the frame comes.
-    if (begins_ && !in.empty() && in[0] >= 0x22 && in[0] <= 0x27)
+    if (of_frame_ < kMagic && !begins_frame(in))
       return {.damage = "not a frame, or a frame in a format older than zstd 0.8"};
     // Each call gets the block that the library asks for, after all text of the block before was returned. A call that
     // fails tells neither how far it came nor what text it made, so earlier calls must have returned all text.
-    ZSTD_inBuffer from{in.data(), given_ ? std::min(in.size(), wanted_) : 0, 0};
+    // While the header is not complete, Debian's library looks in each piece for the magic of the formats from before
+    // RFC 8878, and for a whole frame of any format. So it gets less than a magic.
+    const std::size_t most = of_frame_ < kMostHeader ? std::min(wanted_, kMagic - 1) : wanted_;
+    ZSTD_inBuffer from{in.data(), given_ ? std::min(in.size(), most) : 0, 0};
     ZSTD_outBuffer to{out.data(), out.size(), 0};
     const std::size_t wanted = ::ZSTD_decompressStream(context_.get(), &to, &from);
     Step step{.taken = from.pos, .made = to.pos};
     given_ = to.pos < to.size;
-    begins_ = begins_ && from.pos == 0;
+    of_frame_ += from.pos;
     if (::ZSTD_isError(wanted) == 0) {
-      step.ended = begins_ = wanted == 0;
+      step.ended = wanted == 0;
+      if (step.ended) of_frame_ = 0;
       wanted_ = step.ended ? kFirst : wanted;
       return step;
     }
@@ -51,12 +53,25 @@ class ZstdDecoder : public Decoder {
   }
 
  private:
+  static constexpr std::size_t kMagic = 4, kMostHeader = 18;  // RFC 8878
   static constexpr std::size_t kFirst =
       5;  // the magic and the byte that says how much the header has
+
+  // Formats from before RFC 8878 have no largest window, and how much text the library returns of a damaged frame in
+  // them depends on the pieces in which the frame comes.
+  bool begins_frame(std::string_view in) {
+    const std::size_t more = std::min(in.size(), kMagic - of_frame_);
+    std::copy_n(in.begin(), more, magic_.begin() + static_cast<std::ptrdiff_t>(of_frame_));
+    const std::size_t size = of_frame_ + more;
+    const Sniffed found = sniff({magic_.data(), size});
+    return found.format == Format::zstd || (!found.decided && size < kMagic);
+  }
+
   std::unique_ptr<ZSTD_DCtx, Free> context_;
   std::size_t wanted_ = kFirst;
-  bool given_ = true;   // all text of the taken bytes was returned
-  bool begins_ = true;  // the next byte is the first of a frame
+  std::array<char, kMagic> magic_{};
+  std::size_t of_frame_ = 0;  // taken bytes of the frame
+  bool given_ = true;         // all text of the taken bytes was returned
 };
 
 class ZstdEncoder : public Encoder {

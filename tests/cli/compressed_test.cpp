@@ -5,6 +5,8 @@
 
 #include <bloomery/error.hpp>
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <random>
 #include <string>
@@ -237,6 +239,48 @@ TEST(Compressed, FormatsBeforeTheStandardAreRefused) {
         EXPECT_NE(result->message.find("older than zstd 0.8"), std::string::npos)
             << result->message;
     }
+  }
+}
+
+TEST(Compressed, WhatIsNoFrameOfZstdIsDamagedFromItsBeginning) {
+  const std::string frame = encoded(Format::zstd, "a\n");
+  // Text, and the magics of bzip2, xz and zstd 0.7.
+  for (const std::string_view other :
+       {"67617262616765", "425a683931415926", "fd377a585a00", "27b52ffd"}) {
+    const Read behind = read(Format::zstd, frame + of_hex(other));
+    EXPECT_EQ(behind.text, "a\n");
+    EXPECT_NE(behind.message.find("at byte " + std::to_string(frame.size()) + ":"),
+              std::string::npos)
+        << behind.message;
+  }
+}
+
+// The library looks for their magic wherever the bytes that it is given have a part of a header.
+TEST(Compressed, FormatsBeforeTheStandardAreRefusedBehindEveryPartOfAHeader) {
+  const std::string frame = encoded(Format::zstd, "a\n");
+  const std::string old =
+      of_hex("27b52ffd00004000024f0ac00000");  // zstd 0.7: "O\n", as it is, and the end
+  // Parts of magics, of a frame whose reserved bit is set, and of one that takes a dictionary.
+  for (const std::string_view part :
+       {"28", "28b5", "28b52f", "28b52ffd", "28b52ffd08", "28b52ffd00", "28b52ffd0158",
+        "28b52ffd03", "28b52ffd23", "28b52ffdc3", "50", "502a4d", "502a4d18"}) {
+    const std::string before = frame + of_hex(part), all = before + old;
+    Decompressor decompressor(Format::zstd, "NAME");
+    std::string text;
+    const auto take_all = [&](std::string_view in, bool last) {
+      std::array<char, 100> room;
+      while (const std::size_t made = decompressor.decode(in, room, last))
+        text.append(room.data(), made);
+    };
+    EXPECT_THROW(
+        {
+          take_all(before, false);
+          take_all(old, false);
+          take_all({}, true);
+        },
+        Error)
+        << part;
+    EXPECT_EQ(text, "a\n") << part;
   }
 }
 

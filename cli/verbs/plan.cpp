@@ -184,7 +184,9 @@ std::string bits_per_key_text(std::uint64_t capacity, double rate, Layout layout
   const std::string text = bits < 100
                                ? fmt::format("{:.1f}", bits)
                                : group_digits(static_cast<std::uint64_t>(std::llround(bits)));
-  if (bits > static_cast<double>(kMostCountingBitsPerKey)) return "(" + text + ")";
+  if (bits > static_cast<double>(kMostCountingBitsPerKey) &&
+      bits * static_cast<double>(capacity) > static_cast<double>(kSmallCountingBits))
+    return "(" + text + ")";
   return layout == counting_layout(counter_bits(layout), rate) ? "*" + text : text;
 }
 

@@ -18,7 +18,7 @@
 // with 4 bits, below 1e-3 with 8. If the request gives a rate and an odd number of hashes, which two blocks
 // cannot have, it uses one block. An existing filter keeps its layout.
 //
-// A plan for a rate is refused above kMostCountingBitsPerKey, because an exact set of the keys is smaller
+// A plan for a rate is refused above kMostCountingBitsPerKey and 32 KiB, because an exact set of the keys is smaller
 // then. A request that gives the memory is not refused, and existing filters with more bits can be read.
 //
 // Source: Fan, Cao, Almeida and Broder, "Summary Cache" (2000).
@@ -32,8 +32,9 @@ namespace bloomery {
 
 constexpr std::uint32_t kDefaultCounterBits = 4;
 // Plans stay below this limit for any number of keys: with counters of 4 bits at every rate, with counters of 8
-// bits at rates down to 1e-10. The smallest filter, of 512 counters, may have more bits per key.
+// bits at rates down to 1e-10. A filter of at most 32 KiB may have more bits per key.
 constexpr std::uint64_t kMostCountingBitsPerKey = 2048;
+constexpr std::uint64_t kSmallCountingBits = std::uint64_t{1} << 18;
 
 // Invariant of a valid plan: `plan` is a valid plan whose layout counts; its bits are counters.
 struct CountingPlan {

@@ -24,10 +24,12 @@
 // `blocked2` is an upper bound, 0 to 5 % above the exact one for the best k: a key's words are drawn
 // without replacement, which the formula ignores (docs/configuration.md). With few hashes the exact fpr
 // can be above the formula's; then the plan states the exact one. For narrow blocks it always states the
-// exact one, down to 1e-9 in each block.
+// exact one, down to 1e-9 in each block. With two blocks per key the fpr is the square of one block's; for up to
+// thousands of keys it is higher, because the blocks of one filter vary together, and the plan states an upper bound.
 //
 // Sources: Bloom 1970 (standard); Putze, Sanders and Singler 2007 (blocked, and the sum over loads);
-// Bose et al. 2008 (the exact fpr of standard).
+// Bose et al. 2008 (the exact fpr of standard); Diaconis and Griffiths 2012 (how the loads of two blocks
+// vary together).
 #pragma once
 
 #include <bloomery/error.hpp>

@@ -2,6 +2,7 @@
 #include "plan/fpr.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace bloomery::detail {
@@ -30,9 +31,9 @@ constexpr double kHopelessLoad = 50'000;
 // From this rate up the digits of the exact fpr are right for any k.
 constexpr double kExactFrom = 1e-9;
 
-// The mean of value(i) over a block's load i: n keys over `blocks` blocks.
+// The mean of value(i) over a block's load i: n keys over `blocks` blocks. A value is a number, or several.
 template <class Value>
-double mean_over_loads(double blocks, double n, Value value) {
+auto mean_over_loads(double blocks, double n, Value value) {
   // One block holds all keys.
   if (blocks < 2) return value(n);
   // The sum runs over the loads within 40 standard deviations: beyond, a load's probability
@@ -50,7 +51,7 @@ double mean_over_loads(double blocks, double n, Value value) {
   const auto ratio_up = [&](double i) {  // P(i + 1) / P(i)
     return blocks > 4096 ? odds / (i + 1) : (n - i) / (i + 1) * odds;
   };
-  double sum = 0;
+  auto sum = decltype(value(start)){};
   double probability = start_probability;
   for (double i = start; i <= last && probability > 0; ++i) {
     sum += probability * value(i);
@@ -63,6 +64,59 @@ double mean_over_loads(double blocks, double n, Value value) {
   }
   return sum;
 }
+
+// What a block with a load says of a half of an absent key: whether all of its bits are set.
+struct Halves {
+  double one = 0;        // of one half
+  double squared = 0;    // of two halves in two blocks of this load
+  double with_load = 0;  // of one half, times the load
+  double both = 0;       // of two halves in this block
+
+  Halves& operator+=(const Halves& other) noexcept {
+    one += other.one;
+    squared += other.squared;
+    with_load += other.with_load;
+    both += other.both;
+    return *this;
+  }
+  friend Halves operator*(double factor, const Halves& it) noexcept {
+    return {factor * it.one, factor * it.squared, factor * it.with_load, factor * it.both};
+  }
+};
+
+// How much more often both halves of an absent key are set than the square of how often one is, as a share of that.
+// With probability 1/blocks the two halves draw one block. Otherwise they draw two blocks, whose loads are negatively
+// correlated: they are multinomial, so with orthonormal (Krawtchouk) polynomials and c_j the coefficients of `one`,
+// the mean of the product is the sum of c_j^2 (-1/(blocks - 1))^j (Diaconis and Griffiths 2012). Here c_0 and c_1 are
+// used as they are, and all others, together the variance that is left, as c_2: an upper bound.
+double two_blocks_excess(double blocks, std::uint32_t k, double n, unsigned block_bits) {
+  const std::array<double, 17> common = common_words(k);
+  const double same_bit = 16.0 / block_bits;
+  const double stays_zero = 1 - static_cast<double>(k) / block_bits;
+  const Halves mean = mean_over_loads(blocks, n, [&](double i) {
+    if (i == 0) return Halves{};
+    const double set = -std::expm1(i * std::log(stays_zero));
+    const double one = integer_power(set, k);
+    // Of a word that both halves have, the bit is the same one with this probability.
+    const double factor = same_bit / set + 1 - same_bit;
+    double both = 0;
+    for (auto share = common.rbegin(); share != common.rend(); ++share)
+      both = both * factor + *share;
+    return Halves{one, one * one, one * i, both * one * one};
+  });
+  const double square = mean.one * mean.one;
+  if (!(square > 0)) return 0;
+  if (blocks < 2) return mean.both / square - 1;
+  const double load = n / blocks, others = blocks - 1;
+  const double covariance = mean.with_load - mean.one * load;
+  const double first = covariance * covariance / (load * (1 - 1 / blocks));
+  const double rest = std::max(0.0, mean.squared - square - first);
+  const double apart = square - first / others + rest / (others * others);
+  return (mean.both + others * apart) / blocks / square - 1;
+}
+
+// An excess below 1 % is left out, so that the plans of large filters are those of the square.
+constexpr double kSmallExcess = 0.01;
 
 // P(at least `hits` of i trials succeed), each with probability q.
 double upper_tail(double i, double q, std::uint32_t hits) {
@@ -111,6 +165,14 @@ double blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits
   // The result is never below the exact fpr, and it rises with n, because both values do.
   const double exact = exact_blocked_fpr(blocks, k, n, block_bits);
   return std::min({1.0, std::max(mean, exact), std::max(exact, kExactFrom)});
+}
+
+double two_blocks_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits) {
+  const double in_one = blocked_fpr(blocks, k, n, block_bits);
+  if (in_one <= 0 || in_one >= 1) return in_one;
+  const double excess = two_blocks_excess(blocks, k, n, block_bits);
+  const double counted = std::min(excess, 2 * (excess - kSmallExcess));
+  return std::min(in_one, in_one * in_one * (1 + std::max(0.0, counted)));
 }
 
 double share_of_bits_hit(double blocks, std::uint32_t k, double n, unsigned block_bits,

@@ -1,6 +1,7 @@
 // The false-positive rate that theory predicts for a layout's parameters at a load.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace bloomery::detail {
@@ -14,6 +15,11 @@ double standard_fpr(double m, double k, double n);
 // the mean over a block's load i, binomial(n, 1/blocks), of (1 - (1 - k/block_bits)^i)^k, or the exact
 // fpr if it is higher. For narrow blocks, whose mean is up to a third too high, it is the exact fpr.
 double blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits = 512);
+
+// The rate for k words of each of two such blocks, drawn independently; `n` counts each key twice. In a large filter it
+// is the square of the above. In a small one the mean of the square is higher: the blocks of one array vary together,
+// and a key may draw one block twice. This is an upper bound of it, except for an excess of at most 1 %.
+double two_blocks_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits);
 
 // The share of the bits of such blocks that at least `hits` of the n keys set.
 double share_of_bits_hit(double blocks, std::uint32_t k, double n, unsigned block_bits,
@@ -33,5 +39,8 @@ constexpr std::uint32_t kFewHashes = 8;
 // The exact rate for k <= 16 words of one block, and n keys over `blocks` blocks of `block_bits` (512,
 // 128 or 64). Most of its sum cancels; double_double.hpp has the digits for that, the same on every CPU.
 double exact_blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits);
+
+// By c, the probability that two keys of a block have c of their k words in common.
+std::array<double, 17> common_words(std::uint32_t k);
 
 }  // namespace bloomery::detail

@@ -125,10 +125,9 @@ double predicted_fpr(Layout layout, std::uint64_t bits, std::uint32_t hashes, do
     refuse(Field::capacity, "the number of keys is negative or not a number");
   const Facts& of = facts(layout);
   if (of.block_bits == 0) return detail::standard_fpr(static_cast<double>(bits), hashes, items);
-  const double in_one =
-      detail::blocked_fpr(static_cast<double>(bits) / of.block_bits, hashes / of.key_blocks,
-                          of.key_blocks * items, of.block_bits);
-  return of.key_blocks == 1 ? in_one : in_one * in_one;
+  const double blocks = static_cast<double>(bits) / of.block_bits;
+  return of.key_blocks == 1 ? detail::blocked_fpr(blocks, hashes, items, of.block_bits)
+                            : detail::two_blocks_fpr(blocks, hashes / 2, 2 * items, of.block_bits);
 }
 
 double predicted_fpr(const Plan& plan, double items) {

@@ -27,6 +27,13 @@ unsigned words_of(unsigned start, unsigned stride, std::uint32_t k) {
   return words;
 }
 
+std::array<unsigned, 64> choices_of(std::uint32_t k) {
+  std::array<unsigned, 64> choices;
+  for (unsigned choice = 0; choice < 64; ++choice)
+    choices[choice] = words_of(choice % 16, 2 * (choice / 16) + 1, k);
+  return choices;
+}
+
 struct Term {
   DoubleDouble hit;  // 1 - q(S)
   double weight;
@@ -41,9 +48,7 @@ std::vector<Term> terms_of(std::uint32_t k, unsigned block_bits) {
     hit = one - missed_by;
     missed_by = missed_by * missed;
   }
-  std::array<unsigned, 64> choices;
-  for (unsigned choice = 0; choice < 64; ++choice)
-    choices[choice] = words_of(choice % 16, 2 * (choice / 16) + 1, k);
+  const std::array<unsigned, 64> choices = choices_of(k);
   std::map<std::array<std::uint8_t, 17>, double> weights;  // by how many share w words
   const unsigned own = choices[0];
   for (unsigned set = own;; set = (set - 1) & own) {
@@ -76,6 +81,13 @@ const std::vector<Term>& known_terms(std::uint32_t k, unsigned block_bits) {
 }
 
 }  // namespace
+
+std::array<double, 17> common_words(std::uint32_t k) {
+  std::array<double, 17> shares{};
+  for (const unsigned words : choices_of(k))
+    shares[static_cast<unsigned>(std::popcount(words & words_of(0, 1, k)))] += 1.0 / 64;
+  return shares;
+}
 
 double exact_blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits) {
   DoubleDouble sum;

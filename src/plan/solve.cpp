@@ -108,7 +108,8 @@ Plan from_capacity_and_fpr(Layout layout, std::uint64_t capacity, double fpr,
                            std::optional<std::uint32_t> hashes) {
   const auto plan = detail::smallest_plan(layout, capacity, fpr, hashes);
   if (const std::uint32_t width = counter_bits(layout); width != 0) {
-    const std::uint64_t most = std::max(kBlockBits, capacity * (kMostCountingBitsPerKey / width));
+    const std::uint64_t most =
+        std::max(kSmallCountingBits, capacity * kMostCountingBitsPerKey) / width;
     if (most < max_bits(layout) && (!plan || plan->bits > most))
       refuse_counters(layout, capacity, fpr, hashes, plan);
   }

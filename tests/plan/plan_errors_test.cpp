@@ -117,7 +117,10 @@ TEST(PlanErrors, CountersWithinTheMostBitsPerKey) {
       const CountingPlan it = counting_plan({.capacity = capacity, .fpr = fpr}, width);
       const double bits = it.plan.bits_per_key() * width;
       EXPECT_EQ(bits, counting_bits_per_key(capacity, fpr, it.plan.layout));
-      EXPECT_LE(bits, std::max<double>(kMostCountingBitsPerKey, 512.0 * width)) << capacity;
+      EXPECT_LE(
+          bits * static_cast<double>(capacity),
+          static_cast<double>(std::max(capacity * kMostCountingBitsPerKey, kSmallCountingBits)))
+          << capacity;
     }
   EXPECT_EQ(counting_bits_per_key(10'000'000, 1e-15, Layout::blocked64),
             std::numeric_limits<double>::infinity());

@@ -335,7 +335,7 @@ TEST(Plan, IsTheSameOnEveryCpu) {
         ++plans;
       }
   EXPECT_EQ(plans, 2430U);
-  EXPECT_EQ(digest, 0x83d6f893166acafb);
+  EXPECT_EQ(digest, 0x82ea42d170accac5);
 }
 
 // Where most of a sum cancels: low rates, and counters, whose blocks have fewer bits. Long doubles of x86-64 made the
@@ -362,7 +362,7 @@ TEST(Plan, OfLowRatesAndCountersIsTheSameOnEveryCpu) {
         note([&] { return counting_plan({.capacity = keys, .fpr = fpr}, width).plan; });
     }
   EXPECT_EQ(plans, 630U);
-  EXPECT_EQ(digest, 0xc4117d0573a8546f);
+  EXPECT_EQ(digest, 0x9c1481e4d49541d9);
 }
 
 TEST(Plan, NamesItsLayouts) {

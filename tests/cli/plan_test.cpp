@@ -145,7 +145,7 @@ TEST(PlanVerb, CountersTakeSoMuchAtLowRates) {
   ASSERT_NE(rates, std::string::npos);
   for (const char* words :
        {"1e-15\n4 bits, 1 block ", "(9,159) (121,732)\n4 bits, 2 blocks ", " *633 ",
-        "\n8 bits, 1 block", "(555,283)         -", "\n8 bits, 2 blocks ", " (2,829)   (8,80"})
+        "\n8 bits, 1 block", "(555,283)         -", "\n8 bits, 2 blocks ", " (2,829)   (8,84"})
     EXPECT_NE(shown.out.find(words, rates), std::string::npos) << words << shown.out;
   const auto none =
       run({"plan", "--kind", "counting", "--counter-bits", "8", "-n", "100k", "-p", "1e-12"});

@@ -186,7 +186,7 @@ class RedisFilterWriter {
 
   // Writes bytes of the bits from byte `at` on; shards follow each other. These bytes must still be zeros.
   // Error{no_space}: the server has dropped the new strings, because its memory is full, or because
-  // nothing was written for ten minutes (keep_alive()).
+  // nothing was written for ten minutes (keep_alive()). Keys for one string outlive it.
   void write(std::uint64_t at, std::span<const std::byte> bytes);
   // As in RedisFilter.
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});

@@ -5,11 +5,13 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "redis/filter_writers.hpp"
+#include "redis/scripted.hpp"
 
 namespace bloomery {
 namespace {
@@ -199,6 +201,44 @@ TEST_F(Writer, AStringThatWasEvictedMeanwhileReplacesNothing) {
     error_of([&] { writer.publish(); }, ErrorCode::no_space);
   }
   EXPECT_EQ(RedisFilter::open({address(), "s"}).may_contain_many(keys_from(10'000, 2'000)), 2'000U);
+  EXPECT_EQ(keys_there(), 1);
+}
+
+// Keys may come so slowly that the server drops the string that only holds room for them.
+TEST_F(Writer, CollectedKeysOutliveTheirString) {
+  const auto keys = keys_from(1, 2'000);
+  {
+    auto writer = RedisFilterWriter::of_keys({address(), "s"}, of_blocks(120), Hasher());
+    for (const std::uint64_t key : keys) writer.insert_hashes(std::array{Hasher()(key)});
+    const detail::Reply there = server().ask({"KEYS", "{s}:new-*"});
+    ASSERT_EQ(there->elements, 1U);
+    server().ask({"DEL", {there->element[0]->str, there->element[0]->len}});
+    writer.publish();
+  }
+  EXPECT_EQ(RedisFilter::open({address(), "s"}).may_contain_many(keys), keys.size());
+  EXPECT_EQ(keys_there(), 1);
+}
+
+// Whoever publishes again does not know that others use the filter already.
+TEST_F(Writer, CollectedKeysDoNotReplaceTheirOwnFilter) {
+  test::Scripted node(server().path());
+  auto writer =
+      RedisFilterWriter::of_keys({{.port = node.port()}, "s"}, of_blocks(120), Hasher(), true);
+  writer.insert_hashes(std::array{Hasher()(std::uint64_t{1})});
+  node.say([&](const test::Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] != "EVAL" || words[2] != "3") return std::nullopt;
+    const detail::Reply reply = server().ask(
+        {words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7], words[8]});
+    EXPECT_EQ(reply->integer, 1);
+    return "";  // hangs up
+  });
+  error_of([&] { writer.publish(); }, ErrorCode::unavailable);
+  RedisFilter::open({address(), "s"}).insert(std::uint64_t{2});
+  node.say({});
+  writer.publish();
+  RedisFilter filter = RedisFilter::open({address(), "s"});
+  EXPECT_TRUE(filter.may_contain(std::uint64_t{1}));
+  EXPECT_TRUE(filter.may_contain(std::uint64_t{2}));
   EXPECT_EQ(keys_there(), 1);
 }
 

@@ -100,11 +100,12 @@ StagedKeys::Words StagedKeys::evaluate(const std::string& script, std::size_t i,
 
 bool StagedKeys::publish_only(Cluster& cluster, const Words& arguments) const {
   const Reply reply = cluster.ask(
-      places_[0],
-      evaluate(join({rules_.functions, "if redis.call('EXISTS', KEYS[1]) == 1 and not (",
-                     rules_.may_go, ") then return 0 end if not (", rules_.is_whole,
-                     ") then return -1 end ", kUseRights, kIntoPlace}),
-               0, arguments));
+      places_[0], evaluate(join({rules_.functions, "if redis.call('EXISTS', KEYS[1]) == 1 then if ",
+                                 rules_.is_ours.empty() ? "false" : rules_.is_ours,
+                                 " then redis.pcall('UNLINK', KEYS[2]) return 1 end if not (",
+                                 rules_.may_go, ") then return 0 end end if not (", rules_.is_whole,
+                                 ") then return -1 end ", kUseRights, kIntoPlace}),
+                           0, arguments));
   const std::string name = name_of(cluster.name(), places_[0]);
   require_type(reply, REDIS_REPLY_INTEGER, name);
   if (reply->integer < 0) throw dropped_key(name);

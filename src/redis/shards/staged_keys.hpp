@@ -54,7 +54,8 @@ class StagedKeys {
   // Error{no_space}: one of them is gone.
   void keep_alive(Cluster& cluster, std::size_t made);
 
-  // Puts the only key into its place. False: the key that is there may not be replaced. Error{no_space}.
+  // Puts the only key into its place, in which it may be already. False: the key that is there may not be replaced.
+  // Error{no_space}.
   [[nodiscard]] bool publish_only(Cluster& cluster, const Words& arguments) const;
   // Commands for ShardsToMake, which reply with 1, 0, -1 or -2.
   [[nodiscard]] Words place(std::size_t i, const Words& arguments) const;

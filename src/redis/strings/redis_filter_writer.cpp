@@ -37,7 +37,9 @@ constexpr StagedKeys::Rules kOneString = {
     .is_whole =
         "redis.call('STRLEN', KEYS[2]) == tonumber(ARGV[2]) and "
         "redis.call('GETRANGE', KEYS[2], 0, 127) == ARGV[1]",
-    .is_ours = {}};
+    .is_ours =
+        "redis.call('TYPE', KEYS[1]).ok == 'string' and "
+        "redis.call('GETRANGE', KEYS[1], 0, 127) == ARGV[1]"};
 // KEYS: the claim, the staged shard 0, its place, and the name under which the old key is set aside. ARGV: the claim,
 // the length. As in StagedKeys, rights are used before anything moves.
 constexpr std::string_view kCommitCollected =
@@ -139,12 +141,7 @@ class RedisFilterWriter::NewStrings {
         bits_(std::move(cluster), header, keys.names()),
         staged_(bits_.cluster(), std::move(keys), header.string_bytes()) {
     if (collects) collected_.emplace(header.plan, header.hasher);
-    std::vector<std::string> ends;
-    for (const std::string& start : headers_)
-      ends.push_back(header.shards == 0
-                         ? std::string(1, '\0')
-                         : start.substr(detail::kRedisIdentityAt, detail::kShardEndBytes));
-    staged_.make(headers_, ends);
+    make();
   }
 
   void write(std::uint64_t at, std::span<const std::byte> bytes) {
@@ -160,7 +157,15 @@ class RedisFilterWriter::NewStrings {
     return bits_.run(detail::BitOperation::set,
                      detail::bits_of(header_.plan, bits_.shards(), hashes), fresh);
   }
-  void keep_alive() { staged_.keep_alive(); }
+  // A string that only holds room for collected keys is made again.
+  void keep_alive() {
+    try {
+      staged_.keep_alive();
+    } catch (const Error& error) {
+      if (!collected_ || error.code() != ErrorCode::no_space) throw;
+      make();
+    }
+  }
 
   Stats stats() {
     if (!collected_) return detail::stats_of(header_.plan, bits_.share_of_ones());
@@ -172,7 +177,10 @@ class RedisFilterWriter::NewStrings {
   }
 
   void publish() {
-    if (collected_) send(0, collected_->bytes());
+    if (collected_) {
+      make();
+      send(0, collected_->bytes());
+    }
     if (header_.shards == 0)
       publish_string();
     else
@@ -183,6 +191,15 @@ class RedisFilterWriter::NewStrings {
   [[nodiscard]] const RedisHeader& header() const noexcept { return header_; }
 
  private:
+  void make() {
+    std::vector<std::string> ends;
+    for (const std::string& start : headers_)
+      ends.push_back(header_.shards == 0
+                         ? std::string(1, '\0')
+                         : start.substr(detail::kRedisIdentityAt, detail::kShardEndBytes));
+    staged_.make(headers_, ends);
+  }
+
   void send(std::uint64_t at, std::span<const std::byte> bytes) {
     const std::uint64_t per_string = bits_.strings()[0].bits_bytes();
     while (!bytes.empty()) {

@@ -182,6 +182,8 @@ class _Common(Filter):
             return from_bytes, (self._encode(), self._is_timed)
         if "://" in self.name:
             raise TypeError("a filter on a server is not pickled: its name does not hold the password; open it there")
+        if self._is_unfinished():
+            raise TypeError(f"{self.name}: is not pickled before close() puts it in its place")
         return open, (os.path.abspath(self.name), "r")
 
     def save(self, path: str | os.PathLike[str]) -> None:

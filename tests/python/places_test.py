@@ -93,6 +93,8 @@ class Files(unittest.TestCase):
             self.assertFalse(reader.reload())
             f = bloomery.rebuild(path, **words, hash="siphash", seed=7, clock=False)
             f.insert_many(["three"])
+            with self.assertRaisesRegex(TypeError, "not pickled before close"):
+                pickle.dumps(f)
             self.assertFalse(reader.reload())
             with self.assertRaises(ZeroDivisionError), f:
                 f.close()

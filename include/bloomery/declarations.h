@@ -185,7 +185,7 @@ bloomery_filter *bloomery_open(const char *location, uint32_t access, const bloo
 bloomery_filter *bloomery_open_or_create(const char *location, const bloomery_spec *spec,
                                   const bloomery_options *options, bloomery_error *error);
 /* Makes a new filter beside the old one; bloomery_close then replaces the old filter by it in one step. For files and
- * Redis strings. */
+ * Redis strings. In shards, servers drop a new filter that gets no key for ten minutes: BLOOMERY_NO_SPACE. */
 bloomery_filter *bloomery_rebuild(const char *location, const bloomery_spec *spec, const bloomery_options *options,
                            bloomery_error *error);
 /* Drops the older generation of a filter that was created with BLOOMERY_ROTATING, and begins a new one, at once for all

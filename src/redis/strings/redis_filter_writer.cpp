@@ -191,11 +191,13 @@ class RedisFilterWriter::NewStrings {
   [[nodiscard]] const RedisHeader& header() const noexcept { return header_; }
 
  private:
+  // The last byte of collected keys is not cleared, because an earlier publish() may still be on its way.
   void make() {
+    const char last = collected_ ? static_cast<char>(collected_->bytes().back()) : '\0';
     std::vector<std::string> ends;
     for (const std::string& start : headers_)
       ends.push_back(header_.shards == 0
-                         ? std::string(1, '\0')
+                         ? std::string(1, last)
                          : start.substr(detail::kRedisIdentityAt, detail::kShardEndBytes));
     staged_.make(headers_, ends);
   }

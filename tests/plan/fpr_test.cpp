@@ -205,10 +205,10 @@ TEST(Fpr, OfTwoBlocksIsThatOfSmallArrays) {
   for (const Row& row :
        {Row{Layout::blocked2x64, 2, 1e-5, 0.5}, Row{Layout::blocked2x64, 10, 1e-8, 0.3},
         Row{Layout::blocked2x64, 15, 1e-5, 0.8}, Row{Layout::blocked2x64, 130, 1e-8, 0.8},
-        Row{Layout::blocked2x64, 1000, 1e-4, 0.95},
-        Row{Layout::blocked2x128, 20, 1e-9, 0.5}, Row{Layout::blocked2x128, 80, 1e-6, 0.9},
-        Row{Layout::blocked2, 5, 1e-6, 0.7}, Row{Layout::blocked2, 20, 1e-9, 0.5},
-        Row{Layout::blocked2, 130, 1e-10, 0.8}, Row{Layout::blocked2, 500, 1e-6, 0.95}}) {
+        Row{Layout::blocked2x64, 1000, 1e-4, 0.95}, Row{Layout::blocked2x128, 20, 1e-9, 0.5},
+        Row{Layout::blocked2x128, 80, 1e-6, 0.9}, Row{Layout::blocked2, 5, 1e-6, 0.7},
+        Row{Layout::blocked2, 20, 1e-9, 0.5}, Row{Layout::blocked2, 130, 1e-10, 0.8},
+        Row{Layout::blocked2, 500, 1e-6, 0.95}}) {
     const Plan plan = bloomery::plan(row.keys, row.fpr, row.layout);
     const auto [mean, error] = of_random_arrays(random, plan, row.keys);
     const double predicted = predicted_fpr(plan, row.keys);

@@ -146,6 +146,12 @@ namespace Bloomery {
         public static function rotate(#[\SensitiveParameter] string $location): bool {}
 
         /**
+         * What a filter of the class's kind costs, without making it: kind, capacity, fpr, bytes, hashes, layout and
+         * bits_per_key. Give two of $capacity, $fpr and the options bits and hashes; other options as for open().
+         */
+        public static function plan(?int $capacity = null, ?float $fpr = null, array $options = []): array {}
+
+        /**
          * Opens the filter in a file once per process and keeps it across requests. Keys that other processes add to a
          * plain filter are seen at once. A replaced file, and changes to the other kinds, are seen by the first
          * attach() of a later second.

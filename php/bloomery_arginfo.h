@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: a47398ceb593d32aba8186bf9c383081fda2a2ac */
+ * Stub hash: ad74a6aa35e3417a36d0ae0bcbd4cf58f33f2f06 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)
@@ -24,6 +24,12 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Filter_rotate, 0, 1, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, location, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Filter_plan, 0, 0, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, capacity, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, fpr, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, options, IS_ARRAY, 0, "[]")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Bloomery_Filter_attach, 0, 1, Bloomery\\Filter, 0)
@@ -144,6 +150,7 @@ ZEND_METHOD(Bloomery_Filter, __construct);
 ZEND_METHOD(Bloomery_Filter, open);
 ZEND_METHOD(Bloomery_Filter, rebuild);
 ZEND_METHOD(Bloomery_Filter, rotate);
+ZEND_METHOD(Bloomery_Filter, plan);
 ZEND_METHOD(Bloomery_Filter, attach);
 ZEND_METHOD(Bloomery_Filter, decode);
 ZEND_METHOD(Bloomery_Filter, add);
@@ -188,6 +195,7 @@ static const zend_function_entry class_Bloomery_Filter_methods[] = {
 	ZEND_ME(Bloomery_Filter, open, arginfo_class_Bloomery_Filter_open, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, rebuild, arginfo_class_Bloomery_Filter_rebuild, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, rotate, arginfo_class_Bloomery_Filter_rotate, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(Bloomery_Filter, plan, arginfo_class_Bloomery_Filter_plan, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, attach, arginfo_class_Bloomery_Filter_attach, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, decode, arginfo_class_Bloomery_Filter_decode, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, add, arginfo_class_Bloomery_Filter_add, ZEND_ACC_PUBLIC)

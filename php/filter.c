@@ -115,10 +115,10 @@ bool bloomery_take_class(bloomery_request *request, const zend_class_entry *call
   if (called == bloomery_plain) return true;
   /* A file is plain anyway, and an existing one may be frozen; a module would make a scalable filter. */
   const zend_class_entry *base = bloomery_base_of(called);
-  if (request->spec.kind == 0 && (base != bloomery_plain || bloomery_is_address(location)))
+  if (request->spec.kind == 0 && (base != bloomery_plain || (location && bloomery_is_address(location))))
     request->spec.kind = kind_of(called);
   if (bloomery_class_of(request->spec.kind) == base) return true;
-  bloomery_refuse(BLOOMERY_WRONG_KIND, "an object of %s has no filter of the kind %s; call open() of another class",
+  bloomery_refuse(BLOOMERY_WRONG_KIND, "an object of %s has no filter of the kind %s; use another class",
                   ZSTR_VAL(called->name), bloomery_word(bloomery_kinds, request->spec.kind));
   return false;
 }
@@ -351,6 +351,36 @@ static void add_whole(zval *to, const char *name, uint64_t value, bool known) {
 }
 static void add_word(zval *to, const char *name, const char *word) {
   *word ? add_assoc_string(to, name, word) : add_assoc_null(to, name);
+}
+
+ZEND_METHOD(Bloomery_Filter, plan) {
+  zend_long capacity = 0;
+  double fpr = 0;
+  bool no_capacity = true, no_fpr = true;
+  HashTable *options = NULL;
+  ZEND_PARSE_PARAMETERS_START(0, 3)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_LONG_OR_NULL(capacity, no_capacity)
+    Z_PARAM_DOUBLE_OR_NULL(fpr, no_fpr)
+    Z_PARAM_ARRAY_HT(options)
+  ZEND_PARSE_PARAMETERS_END();
+  bloomery_request request;
+  bloomery_ask(&request);
+  if ((!no_capacity && !bloomery_take_count(&request.spec.capacity, "capacity", capacity)) ||
+      (!no_fpr && !bloomery_take_fpr(&request, fpr)) || (options && !bloomery_take_options(&request, options, true)) ||
+      !bloomery_take_class(&request, zend_get_called_scope(execute_data), NULL))
+    RETURN_THROWS();
+  bloomery_plan plan = {.size = sizeof plan};
+  bloomery_error error;
+  if (bloomery_solve(&request.spec, &plan, &error) != 0) return bloomery_throw(&error);
+  array_init(return_value);
+  add_word(return_value, "kind", bloomery_word(bloomery_kinds, plan.kind));
+  add_assoc_long(return_value, "capacity", (zend_long)plan.capacity);
+  add_assoc_double(return_value, "fpr", plan.fpr);
+  add_assoc_long(return_value, "bytes", (zend_long)plan.bytes);
+  add_assoc_long(return_value, "hashes", (zend_long)plan.hashes);
+  add_word(return_value, "layout", bloomery_word(bloomery_layouts, plan.layout));
+  add_assoc_double(return_value, "bits_per_key", plan.bits_per_key);
 }
 
 ZEND_METHOD(Bloomery_Filter, stats) {

@@ -112,8 +112,9 @@ bool bloomery_take_options(bloomery_request *request, const HashTable *options, 
 bool bloomery_take_count(uint64_t *to, const char *name, zend_long value);
 bool bloomery_take_fpr(bloomery_request *request, double fpr);
 
-/* Gives a new filter the kind of the class that open() or attach() was called of. False and an exception: its objects
- * have no filter of the kind that was asked for; then nothing may be made or replaced. */
+/* Gives a new filter the kind of the class that open(), attach() or plan() was called of. location: NULL for a filter in
+ * memory. False and an exception: its objects have no filter of the kind that was asked for; then nothing may be made or
+ * replaced. */
 bool bloomery_take_class(bloomery_request *request, const zend_class_entry *called, const zend_string *location);
 
 /* ---- filters that stay (attached.c) ------------------------------------------------------------------------------ */

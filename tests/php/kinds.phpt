@@ -79,6 +79,15 @@ $bad = (new ReflectionClass('Tenant'))->newInstanceWithoutConstructor();
 $bad->__unserialize(['members' => ['tenant' => &$text]] + $before);
 $text = [];
 var_dump($bad->tenant);
+// A plan says what the constructor of the same class makes.
+foreach ([[Filter::plan(1000, 0.001), $plain], [CountingFilter::plan(1000, 0.001), $kinds[1]],
+          [Own::plan(1000, 0.001, ['counter_bits' => 8]), $kinds[4]], [ScalableFilter::plan(100, 0.001), new ScalableFilter(100, 0.001)],
+          [WindowFilter::plan(1000, 0.001, ['window' => 3600]), new WindowFilter(3600, 1000, 0.001)]] as [$plan, $made])
+    if (array_intersect_key($plan, $made->stats()) !== array_intersect_key($made->stats(), $plan)) echo json_encode([$plan, $made->stats()]), "\n";
+echo json_encode(Filter::plan(1_000_000, 0.01)), "\n", json_encode(Filter::plan(1_000_000, 0.01, ['kind' => 'frozen'])), "\n",
+     Filter::plan(options: ['bits' => 8192, 'hashes' => 7, 'layout' => 'standard'])['capacity'], "\n",
+     said(fn() => Filter::plan(1000)), "\n", said(fn() => Filter::plan(0, 0.1)), "\n", said(fn() => Filter::plan(10, 0.0)), "\n",
+     said(fn() => CountingFilter::plan(10, 0.1, ['kind' => 'plain'])), "\n";
 // PHP compares properties, and a filter has none.
 var_dump($plain == $plain, $plain == new Filter(1000, 0.001), new Bloomery\Legacy\BloomFilter(100, 10) == new Bloomery\Legacy\BloomFilter(200, 10));
 --EXPECT--
@@ -116,6 +125,13 @@ int(2)
 Cannot assign array to property Tenant::$tenant of type string
 bool(false)
 string(4) "text"
+{"kind":"plain","capacity":1000000,"fpr":0.01,"bytes":1243264,"hashes":6,"layout":"blocked","bits_per_key":9.946112}
+{"kind":"frozen","capacity":1000000,"fpr":0.01,"bytes":981888,"hashes":3,"layout":null,"bits_per_key":7.855104}
+811
+1 give two of capacity, false-positive rate, bits and hashes
+1 capacity is at least 1, and not 0
+1 a false-positive rate of 0 is impossible; give one from 1e-15 to 0.5
+8 an object of Bloomery\CountingFilter has no filter of the kind plain; use another class
 bool(true)
 bool(false)
 bool(false)

@@ -231,6 +231,12 @@ TEST(PlanErrors, APromiseThatCannotBeKept) {
 TEST(PlanErrors, UnknownLayout) {
   expect_error(ErrorCode::invalid_argument, {"layout", "blocked, blocked2 or standard"},
                [] { (void)plan(10, 0.1, static_cast<Layout>(9)); });
+  expect_error(ErrorCode::invalid_argument, {"layout", "blocked, blocked2 or standard"},
+               [] { ask(10, {}, 512, {}, static_cast<Layout>(9)); });
+  expect_error(ErrorCode::invalid_argument, {"layout", "blocked, blocked2 or standard"},
+               [] { ask({}, 0.1, 512, {}, static_cast<Layout>(9)); });
+  expect_error(ErrorCode::invalid_argument, {"layout", "blocked, blocked2 or standard"},
+               [] { ask(10, 0.1, 512, {}, static_cast<Layout>(9)); });
   expect_error(ErrorCode::invalid_argument, {"layout", "blocked, blocked2 or standard"}, [] {
     validate(Plan{static_cast<Layout>(0), 512, 1, 1, 0.1});
   });

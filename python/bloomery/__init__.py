@@ -22,6 +22,7 @@ turns), and long calls give the GIL away.
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from dataclasses import dataclass
@@ -184,7 +185,8 @@ class _Common(Filter):
             raise TypeError("a filter on a server is not pickled: its name does not hold the password; open it there")
         if self._is_unfinished():
             raise TypeError(f"{self.name}: is not pickled before close() puts it in its place")
-        return open, (os.path.abspath(self.name), "r")
+        path = os.path.abspath(os.path.join(self._folder, self.name))
+        return functools.partial(open, clock=self._is_timed), (path, "r")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the filter as a file, which appears whole or not at all. It replaces another filter file, and no other

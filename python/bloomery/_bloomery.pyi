@@ -20,6 +20,7 @@ class Error(Exception):
 
 class Filter:
     name: str
+    _folder: str
     _is_timed: bool
     _is_rebuilt: bool
     def add(self, key: Key, /) -> bool: ...

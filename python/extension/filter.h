@@ -29,6 +29,7 @@
 typedef struct {
   PyObject_HEAD
   bloomery_filter *filter; /* NULL: it was given up */
+  pthread_mutex_t door; /* who waits for the lock holds it, so that look-ups that overlap always let a change in */
   pthread_rwlock_t lock;
   Py_ssize_t readers, writers;
   char is_fast; /* a call with one key takes no longer than releasing the GIL */
@@ -36,6 +37,7 @@ typedef struct {
   char is_rebuilt; /* close() puts it in the place of another filter; until then it can be dropped */
   char is_timed; /* it forgets by time, which calls pass to it each second */
   time_t told;
+  char *folder; /* NULL, or where a relative path began when it was opened */
   unsigned forks; /* the value of `forks` when the lock was made */
 } Filter;
 
@@ -45,6 +47,11 @@ extern unsigned forks;       /* how often this process and its ancestors have be
 
 /* Raises the exception of an error, and returns NULL. */
 PyObject *raise_error(const bloomery_error *error);
+
+/* The same for an error of a call of the filter, which another thread may have given up while the call waited. */
+PyObject *raise_error_of(Filter *self, const bloomery_error *error);
+
+void make_lock(Filter *self);
 
 typedef struct {
   Filter *self;
@@ -102,6 +109,7 @@ PyObject *filter_insert_many(PyObject *self, PyObject *args, PyObject *names);
 PyObject *filter_contains_many(PyObject *self, PyObject *args, PyObject *names);
 PyObject *filter_remove_many(PyObject *self, PyObject *args, PyObject *names);
 PyObject *filter_name(PyObject *self, void *closure);
+PyObject *filter_folder(PyObject *self, void *closure);
 PyObject *filter_is_timed(PyObject *self, void *closure);
 PyObject *filter_is_rebuilt(PyObject *self, void *closure);
 void filter_free(PyObject *object);

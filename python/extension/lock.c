@@ -22,14 +22,25 @@ PyObject *raise_error(const bloomery_error *error) {
   return NULL;
 }
 
+PyObject *raise_error_of(Filter *self, const bloomery_error *error) {
+  return is_whole(self) ? raise_error(error) : NULL;
+}
+
+void make_lock(Filter *self) {
+  pthread_mutex_init(&self->door, NULL);
+  pthread_rwlock_init(&self->lock, NULL);
+}
+
 Held hold(Filter *self, int writes) {
   writes |= self->is_alone;
   ++*(writes ? &self->writers : &self->readers);
   Held held = {self, PyEval_SaveThread(), writes};
+  pthread_mutex_lock(&self->door);
   if (writes)
     pthread_rwlock_wrlock(&self->lock);
   else
     pthread_rwlock_rdlock(&self->lock);
+  pthread_mutex_unlock(&self->door);
   return held;
 }
 
@@ -54,7 +65,7 @@ int is_whole_after_all(Filter *self) {
     raise_error(&error);
     return 0;
   }
-  pthread_rwlock_init(&self->lock, NULL);
+  make_lock(self);
   self->readers = 0;
   self->forks = forks;
   return 1;

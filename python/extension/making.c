@@ -1,7 +1,9 @@
 /* Makes filters, opens and frees them, and plans them. */
 #include "filter.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* `types` is a type, or a tuple of types by kind; the first is for filters that do not say theirs. */
 static PyTypeObject *type_of(PyObject *types, bloomery_filter *filter) {
@@ -35,8 +37,9 @@ static PyObject *wrapped(PyObject *types, bloomery_filter *filter, int is_fast, 
   self->is_fast = (char)is_fast;
   self->is_alone = self->is_rebuilt = self->is_timed = 0;
   self->told = 0;
+  self->folder = NULL;
   self->forks = forks;
-  pthread_rwlock_init(&self->lock, NULL);
+  make_lock(self);
   return (PyObject *)self;
 }
 
@@ -47,6 +50,8 @@ void filter_free(PyObject *object) {
   bloomery_free(self->filter);
   PyEval_RestoreThread(thread);
   pthread_rwlock_destroy(&self->lock);
+  pthread_mutex_destroy(&self->door);
+  free(self->folder);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
   Py_DECREF(type);
 }
@@ -104,9 +109,13 @@ PyObject *make(PyObject *Py_UNUSED(module), PyObject *args) {
   /* A reader of a file looks keys up in its mapping. */
   const int is_address = strstr(location, "://") != NULL;
   const int is_fast = strcmp(how, "new") == 0 || (strcmp(how, "open") == 0 && access == BLOOMERY_READ && !is_address);
+  char *folder = is_address || *location == '/' || *location == 0 ? NULL : getcwd(NULL, 0);
   Py_DECREF(path);
   PyObject *made = wrapped(types, filter, is_fast, &error);
-  if (made) {
+  if (!made) {
+    free(folder);
+  } else {
+    ((Filter *)made)->folder = folder;
     ((Filter *)made)->is_alone = (char)is_address;
     ((Filter *)made)->is_rebuilt = strcmp(how, "rebuild") == 0;
   }
@@ -143,6 +152,7 @@ PyObject *filter_copy(PyObject *self, PyObject *Py_UNUSED(none)) {
   const Held held = hold((Filter *)self, 0);
   bloomery_filter *copy = bloomery_copy(((Filter *)self)->filter, &error);
   release(held);
+  if (!copy) return raise_error_of((Filter *)self, &error);
   PyObject *made = wrapped((PyObject *)Py_TYPE(self), copy, 1, &error);
   if (made) ((Filter *)made)->is_timed = ((Filter *)self)->is_timed;
   return made;

@@ -74,7 +74,7 @@ int apply_keys(Filter *self, Operation operation, const Keys *keys, bool *answer
   if (yes == 0) yes = call(self->filter, operation, keys, answers, &error);
   release(held);
   if (yes < 0) {
-    raise_error(&error);
+    raise_error_of(self, &error);
     return 0;
   }
   *total += yes;

@@ -35,6 +35,7 @@ static PyMethodDef filter_methods[] = {
 
 static PyGetSetDef filter_getset[] = {
     {"name", filter_name, NULL, "The location, without a password.", NULL},
+    {"_folder", filter_folder, NULL, NULL, NULL},
     {"_is_timed", filter_is_timed, NULL, NULL, NULL},
     {"_is_rebuilt", filter_is_rebuilt, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL}};

@@ -66,7 +66,11 @@ static int apply_key(bloomery_filter *filter, Operation operation, const Key *ke
 /* 1, 0, or -1 with an exception. */
 static int with_key(Filter *self, Operation operation, PyObject *object) {
   Key key;
-  if (!is_whole(self) || key_of(object, &key) != 0) return -1;
+  if (key_of(object, &key) != 0) return -1;
+  if (!is_whole(self)) { /* after key_of, which may run Python code */
+    drop(&key);
+    return -1;
+  }
   bloomery_error error;
   const time_t now = time_to_tell(self);
   const int writes = operation != CONTAINS || now != 0;
@@ -82,7 +86,7 @@ static int with_key(Filter *self, Operation operation, PyObject *object) {
   }
   drop(&key);
   if (answer < 0) {
-    raise_error(&error);
+    raise_error_of(self, &error);
     return -1;
   }
   return answer;

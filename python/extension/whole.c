@@ -12,7 +12,7 @@
   bloomery_filter *const filter = ((Filter *)(self))->filter; \
   const int64_t result = (expression);                      \
   release(held);                                            \
-  if (result < 0) return raise_error(&error)
+  if (result < 0) return raise_error_of((Filter *)(self), &error)
 
 PyObject *filter_clear(PyObject *self, PyObject *Py_UNUSED(none)) {
   ALONE(self, 1, bloomery_clear(filter, &error));
@@ -71,7 +71,7 @@ PyObject *filter_encode(PyObject *self, PyObject *Py_UNUSED(none)) {
   release(held);
   PyObject *encoded = NULL;
   if (size < 0 || (bytes && written < 0))
-    raise_error(&error);
+    raise_error_of((Filter *)self, &error);
   else
     encoded = bytes ? PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size) : PyErr_NoMemory();
   free(bytes);
@@ -86,7 +86,7 @@ PyObject *filter_save(PyObject *self, PyObject *location) {
   const int saved = bloomery_save(((Filter *)self)->filter, PyBytes_AsString(path), &error);
   release(held);
   Py_DECREF(path);
-  if (saved != 0) return raise_error(&error);
+  if (saved != 0) return raise_error_of((Filter *)self, &error);
   Py_RETURN_NONE;
 }
 
@@ -138,13 +138,13 @@ static PyObject *join(PyObject *self, PyObject *other, int (*with)(bloomery_filt
     Held held = hold((Filter *)other, 0);
     bloomery_filter *copy = bloomery_copy(((Filter *)other)->filter, &error);
     release(held);
-    if (!copy) return raise_error(&error);
+    if (!copy) return raise_error_of((Filter *)other, &error);
     held = hold((Filter *)self, 1);
     done = with(((Filter *)self)->filter, copy, &error);
     release(held);
     bloomery_free(copy);
   }
-  if (done < 0) return raise_error(&error);
+  if (done < 0) return raise_error_of((Filter *)self, &error);
   Py_RETURN_NONE;
 }
 PyObject *filter_merge(PyObject *self, PyObject *other) { return join(self, other, bloomery_merge); }
@@ -156,6 +156,10 @@ PyObject *filter_name(PyObject *self, void *Py_UNUSED(closure)) {
   return PyUnicode_DecodeFSDefault(name);
 }
 
+PyObject *filter_folder(PyObject *self, void *Py_UNUSED(closure)) {
+  const char *folder = ((Filter *)self)->folder;
+  return PyUnicode_DecodeFSDefault(folder ? folder : "");
+}
 PyObject *filter_is_timed(PyObject *self, void *Py_UNUSED(closure)) {
   return PyBool_FromLong(((Filter *)self)->is_timed);
 }

@@ -151,6 +151,20 @@ class Files(unittest.TestCase):
             os._exit(0 if 7 in reader else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
 
+    def test_a_pickle_has_the_path_and_the_clock_of_its_filter(self):
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.scratch)
+        f = bloomery.open("f.bloom", "x", 1000, 0.01)
+        with bloomery.open("w.bloom", "x", 1000, 0.01, kind="window", window=100, clock=False) as window:
+            window.advance(1000)
+            window.add("a")
+        reader = bloomery.open("w.bloom", clock=False)
+        os.chdir(before)
+        self.assertEqual(pickle.loads(pickle.dumps(f)).name, str(self.scratch / "f.bloom"))
+        self.assertIn("a", pickle.loads(pickle.dumps(reader)))
+        f.close()
+
     def test_say_what_is_wrong(self):
         (self.scratch / "text").write_text("some text " * 1000)
         self.assertEqual(self.code(bloomery.open, self.scratch / "text"), "not_a_filter")

@@ -51,6 +51,31 @@ class Threads(unittest.TestCase):
             in_threads(work)
             self.assertEqual(f.contains_many(numpy.arange(THREADS * KEYS)), THREADS * KEYS)
 
+    def test_calls_of_one_sort_let_one_of_the_other_in(self):
+        f, keys = BloomFilter(10_000_000, 1e-6), numpy.arange(2_000_000)
+        for many, one in ((f.contains_many, f.insert_many), (f.insert_many, f.contains_many)):
+            begun, done = threading.Barrier(4), threading.Event()
+
+            def repeat(many=many, begun=begun, done=done):
+                begun.wait()
+                while not done.is_set():
+                    many(keys)
+
+            def call(one=one, begun=begun, done=done):
+                begun.wait()
+                for i in range(3):
+                    one([f"new {i}"])
+                done.set()
+
+            threads = [threading.Thread(target=work) for work in (repeat, repeat, repeat, call)]
+            for thread in threads:
+                thread.start()
+            came = done.wait(60)
+            done.set()
+            for thread in threads:
+                thread.join()
+            self.assertTrue(came, f"{one.__name__} never has its turn")
+
     def test_joins_do_not_wait_for_each_other(self):
         a, b = BloomFilter(1000, 0.01), BloomFilter(1000, 0.01)
         a.add("a")
@@ -70,17 +95,18 @@ class Threads(unittest.TestCase):
             for _ in range(5):
                 f = bloomery.open(path, "x", fpr=0.01, kind="frozen")
                 f.insert_many(keys)
-                names = set()
+                names, said = set(), set()
 
-                def work(i, f=f, names=names):
+                def work(i, f=f, names=names, said=said):
                     try:
                         while True:
                             names.add(f.name if i else f._drop())
                             "a" in f
-                    except Error:
-                        return
+                    except Error as error:
+                        said.add(str(error))
 
                 in_threads(work)
+                self.assertEqual(said, {"the filter was given up, because the block that builds it failed"})
                 self.assertLessEqual(names, {path, None})
 
     def test_a_child_waits_for_no_thread_of_its_parent(self):
@@ -109,6 +135,46 @@ class Threads(unittest.TestCase):
             self.assertEqual(os.waitpid(child, 0)[1], 0, expected)
             thread.join()
             self.assertIn("before", f)
+
+    def test_what_a_key_runs_may_give_the_filter_up_or_fork(self):
+        class Key:
+            def __init__(self, work):
+                self.work = work
+
+            def __index__(self):
+                self.work()
+                return 7
+
+        with tempfile.TemporaryDirectory() as folder:
+            f = bloomery.rebuild(os.path.join(folder, "f"), 1000, 0.01)
+            with self.assertRaisesRegex(Error, "given up"):
+                f.add(Key(f._drop))
+        f, begun, children = BloomFilter(50_000_000, 1e-6), threading.Event(), []
+        numbers = numpy.arange(20_000_000)
+
+        def insert():
+            begun.set()
+            f.insert_many(numbers)
+
+        def fork():
+            thread.start()
+            begun.wait()
+            time.sleep(0.02)
+            children.append(os.fork())
+            if children[0] == 0:
+                signal.alarm(20)
+
+        thread = threading.Thread(target=insert)
+        try:
+            f.add(Key(fork))
+            told = "found" if 7 in f else "lost"
+        except Error as error:
+            told = error.code
+        if children[0] == 0:
+            os._exit(0 if told == "inherited" else 1)
+        self.assertEqual(os.waitpid(children[0], 0)[1], 0)
+        self.assertEqual(told, "found")
+        thread.join()
 
     def test_a_long_call_gives_the_gil_away(self):
         f = BloomFilter(50_000_000, 1e-6)

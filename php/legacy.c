@@ -177,6 +177,41 @@ static zend_string *hashes_of(zval *names) {
   return list.s;
 }
 
+/* A copy, since the code of a user (__get, the methods of a Redis object) may change the property meanwhile. */
+static void copy_property(zval *to, Legacy *self, const char *name, size_t size) {
+  zval room;
+  ZVAL_NULL(to);
+  if (EG(exception)) return;
+  zval *value = zend_read_property(bloomery_legacy_redis, &self->std, name, size, true, &room);
+  ZVAL_COPY_DEREF(to, value);
+  if (value == &room) zval_ptr_dtor(&room);
+}
+
+/* False and an exception. */
+static bool take_bucket(Legacy *self, zval *config, const zval *bucket, zval *names) {
+  if (Z_TYPE_P(bucket) != IS_STRING || Z_STRLEN_P(bucket) == 0 || Z_TYPE_P(names) != IS_ARRAY ||
+      zend_hash_num_elements(Z_ARRVAL_P(names)) == 0) {
+    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT,
+                    "%s needs $bucket, the name of a key, and $hashFunction, names such as 'BKDRHash'",
+                    ZSTR_VAL(self->std.ce->name));
+    return false;
+  }
+  zend_string *hashes = hashes_of(names);
+  if (!hashes) return false;
+  zend_string *location = bloomery_bucket_address(config, Z_STR_P(bucket));
+  /* The object must not open it later, if a subclass catches the exception. The code of a user may have constructed
+   * this object. */
+  if (!location || !bloomery_may_open(location) || !is_new(self)) {
+    if (location) zend_string_release(location);
+    zend_string_release(hashes);
+    return false;
+  }
+  self->location = location;
+  self->hashes = hashes;
+  self->count = zend_hash_num_elements(Z_ARRVAL_P(names));
+  return true;
+}
+
 ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, __construct) {
   zval *config = NULL, *id = NULL;
   ZEND_PARSE_PARAMETERS_START(0, 2)
@@ -190,36 +225,13 @@ ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, __construct) {
   }
   Legacy *self = of(Z_OBJ_P(ZEND_THIS));
   if (!is_new(self)) RETURN_THROWS();
-  zval room;
-  zval *bucket = zend_read_property(bloomery_legacy_redis, &self->std, ZEND_STRL("bucket"), true, &room);
-  zval *names = zend_read_property(bloomery_legacy_redis, &self->std, ZEND_STRL("hashFunction"), true, &room);
-  ZVAL_DEREF(bucket);
-  ZVAL_DEREF(names);
-  if (Z_TYPE_P(bucket) != IS_STRING || Z_STRLEN_P(bucket) == 0 || Z_TYPE_P(names) != IS_ARRAY ||
-      zend_hash_num_elements(Z_ARRVAL_P(names)) == 0) {
-    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT,
-                    "%s needs $bucket, the name of a key, and $hashFunction, names such as 'BKDRHash'",
-                    ZSTR_VAL(self->std.ce->name));
-    RETURN_THROWS();
-  }
-  zend_string *hashes = hashes_of(names);
-  if (!hashes) RETURN_THROWS();
-  const uint32_t count = zend_hash_num_elements(Z_ARRVAL_P(names)); /* the methods of a Redis object may change it */
-  zend_string *location = bloomery_bucket_address(config, Z_STR_P(bucket));
-  if (!location) {
-    zend_string_release(hashes);
-    RETURN_THROWS();
-  }
-  /* The object must not open it later, if a subclass catches the exception. A method of a Redis object may have
-   * constructed this object. */
-  if (!bloomery_may_open(location) || !is_new(self)) {
-    zend_string_release(location);
-    zend_string_release(hashes);
-    RETURN_THROWS();
-  }
-  self->location = location;
-  self->hashes = hashes;
-  self->count = count;
+  zval bucket, names;
+  copy_property(&bucket, self, ZEND_STRL("bucket"));
+  copy_property(&names, self, ZEND_STRL("hashFunction"));
+  const bool done = !EG(exception) && take_bucket(self, config, &bucket, &names);
+  zval_ptr_dtor(&bucket);
+  zval_ptr_dtor(&names);
+  if (!done) RETURN_THROWS();
   /* The class of the blog posts connects here. */
   bloomery_error error;
   self->filter = opened_bucket(self, false, &error);

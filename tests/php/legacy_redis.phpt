@@ -99,6 +99,22 @@ $c->of = (new ReflectionClass('FilteRepeatedComments'))->newInstanceWithoutConst
 try { $c->of->__construct($c); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 var_dump($c->of->exists(12));
 try { new FilteRepeatedComments(new Redis); } catch (Throwable $e) { echo get_class($e), "\n"; }
+// Both properties by __get, which may change the other, or throw.
+class Magic extends Bloomery\Legacy\BloomFilterRedis {
+    public function __construct($config) { unset($this->bucket, $this->hashFunction); parent::__construct($config); }
+    public function __get($name) { return $name === 'bucket' ? "magic$name" : ['BKDR' . 'Hash', 'JSHash']; }
+}
+class Changing extends Bloomery\Legacy\BloomFilterRedis {
+    public $bucket;
+    public function __construct($config) { unset($this->hashFunction); $this->bucket = "new" . 1; parent::__construct($config); }
+    public function __get($name) { $this->bucket = 2; return ['JSHash']; }
+}
+class Raising extends Magic {
+    public function __get($name) { throw new LogicException("no $name"); }
+}
+foreach ([Magic::class, Changing::class, Raising::class] as $class)
+    try { echo bits((new $class($with))->add('a')), "\n"; } catch (LogicException $e) { echo $e->getMessage(), "\n"; }
+var_dump($with->exists('magicbucket', 'new1'));
 // Its own time to wait, which may be longer than an address says.
 $with->setOption(Redis::OPT_READ_TIMEOUT, 86400);
 try { echo new FilteRepeatedComments($with) ? "opened\n" : ""; } catch (Exception $e) { echo $e->getMessage(), "\n"; }
@@ -147,6 +163,10 @@ LogicException
 the filter has been made already; make another one
 bool(false)
 RedisException
+00
+0
+no bucket
+int(2)
 opened
 no answer within 50 ms; find out why, or add &timeout=SECONDS to the address
 no answer within 60 ms; find out why, or add &timeout=SECONDS to the address

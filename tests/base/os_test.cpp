@@ -3,12 +3,12 @@
 
 #include "base/file.hpp"
 #include "store/scratch.hpp"
+#include "support/umask.hpp"
 
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,17 +109,6 @@ TEST(RealOs, RenamesWithoutTheFlagsOfTheSystem) {
     EXPECT_EQ(scratch.files(), 1U);
   }
 }
-
-class Umask {
- public:
-  explicit Umask(mode_t mask) : before_(::umask(mask)) {}
-  ~Umask() { ::umask(before_); }
-  Umask(const Umask&) = delete;
-  Umask& operator=(const Umask&) = delete;
-
- private:
-  const mode_t before_;
-};
 
 // What must stay secret is never open to others, not even before its rights are set.
 TEST(RealOs, MakesPrivateFilesForTheirUserOnly) {

@@ -16,6 +16,7 @@
 
 #include "support/dumps.hpp"
 #include "support/effort.hpp"
+#include "support/umask.hpp"
 
 namespace bloomery {
 namespace {
@@ -23,6 +24,7 @@ namespace {
 using test::Arguments;
 using test::numbers;
 using test::run;
+using test::Umask;
 
 struct RightsCase {
   std::string name;
@@ -123,17 +125,6 @@ const std::vector<RightsCase>& rights_cases() {
   };
   return all;
 }
-
-class Umask {
- public:
-  explicit Umask(mode_t mask) : before_(::umask(mask)) {}
-  Umask(const Umask&) = delete;
-  Umask& operator=(const Umask&) = delete;
-  ~Umask() { ::umask(before_); }
-
- private:
-  mode_t before_;
-};
 
 class Rights : public test::ToolTest, public testing::WithParamInterface<RightsCase> {
  protected:

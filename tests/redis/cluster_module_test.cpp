@@ -39,32 +39,25 @@ TEST(ClusterModule, AFilterIsSpreadAndSlotsMoveUnderLoad) {
   };
   load("before");
   for (std::size_t i = 0; i < (test::nightly() ? 6U : 2U); ++i) {
-    const std::string key = filter.keys()[i];
-    const std::uint16_t slot = detail::slot_of(key);
-    const std::size_t from = test::three_nodes().holder(key);
-    const std::size_t to = (from + 1) % 3;
-    test::three_nodes().begin_move(slot, from, to);
+    const auto move = test::three_nodes().begin_move(filter.keys()[i]);
     load("the slot is about to move");
     // The record and shard 0 are two keys of one slot.
-    while (test::three_nodes().move_key(slot, from, to)) load("keys of the slot are at both ends");
+    while (test::three_nodes().move_key(move)) load("keys of the slot are at both ends");
     EXPECT_EQ(ModuleFilter::open({test::three_nodes().address(1), "module", 0}).info().items,
               filter.info().items);
-    test::three_nodes().end_move(slot, from, to);
+    test::three_nodes().end_move(move);
     load("the slot has moved");
   }
   // A shard that is gone while its slot moves.
   const std::string key = filter.keys()[7];
-  const std::uint16_t slot = detail::slot_of(key);
-  const std::size_t from = test::three_nodes().holder(key);
-  test::three_nodes().begin_move(slot, from, (from + 1) % 3);
-  test::three_nodes()[from].ask({"DEL", key});
+  const auto move = test::three_nodes().begin_move(key);
+  test::three_nodes()[move.from].ask({"DEL", key});
   const auto present = std::span(all.views).first(inserted);
   error_of([&] { (void)filter.may_contain_many(present); }, ErrorCode::missing);
   error_of([&] { filter.insert_many(present); }, ErrorCode::missing);
   error_of([&] { (void)filter.may_contain_many(present); }, ErrorCode::missing);
-  while (test::three_nodes().move_key(slot, from, (from + 1) % 3))
-    continue;  // those of other filters
-  test::three_nodes().end_move(slot, from, (from + 1) % 3);
+  while (test::three_nodes().move_key(move)) continue;  // those of other filters
+  test::three_nodes().end_move(move);
 }
 
 }  // namespace

@@ -69,15 +69,12 @@ TEST(Cluster, SlotsMoveUnderLoadWithoutAFalseNegative) {
   load("before");
   for (std::size_t i = 0; i < (test::nightly() ? 6U : 3U); ++i) {
     const std::string key = filter.keys()[i];
-    const std::uint16_t slot = detail::slot_of(key);
-    const std::size_t from = nodes().holder(key);
-    const std::size_t to = (from + 1) % 3;
-    nodes().begin_move(slot, from, to);
+    const Nodes::Move move = nodes().begin_move(key);
     load("the slot is about to move");
-    while (nodes().move_key(slot, from, to)) load("keys of the slot are at both ends");
-    EXPECT_EQ(nodes().holder(key), to);
+    while (nodes().move_key(move)) load("keys of the slot are at both ends");
+    EXPECT_EQ(nodes().holder(key), move.to);
     load("the key has moved, its slot not yet");
-    nodes().end_move(slot, from, to);
+    nodes().end_move(move);
     load("the slot has moved");
   }
 }
@@ -87,19 +84,16 @@ TEST(Cluster, AMovingShardThatIsGoneIsNotAbsent) {
   const auto keys = keys_from(77, 300);
   filter.insert_many(keys);
   const std::string key = filter.keys()[1];
-  const std::uint16_t slot = detail::slot_of(key);
-  const std::size_t from = nodes().holder(key);
-  const std::size_t to = (from + 1) % 3;
-  nodes().begin_move(slot, from, to);
-  nodes()[from].ask({"DEL", key});
+  const Nodes::Move move = nodes().begin_move(key);
+  nodes()[move.from].ask({"DEL", key});
   // The node that had it asks the other, which has never had it.
   error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::missing);
   error_of([&] { filter.insert_many(keys); }, ErrorCode::missing);
   error_of([&] { RedisFilter::open({nodes().address(), "lost", 0}); }, ErrorCode::missing);
-  while (nodes().move_key(slot, from, to)) continue;  // those of other filters
-  nodes().end_move(slot, from, to);
+  while (nodes().move_key(move)) continue;  // those of other filters
+  nodes().end_move(move);
   error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::missing);
-  EXPECT_EQ(nodes()[to].ask({"EXISTS", key})->integer, 0) << "an insert left something behind";
+  EXPECT_EQ(nodes()[move.to].ask({"EXISTS", key})->integer, 0) << "an insert left something behind";
 }
 
 TEST(Cluster, ShardsAreReplacedOnAllNodesOrOnNone) {
@@ -119,14 +113,11 @@ TEST(Cluster, ShardsAreReplacedOnAllNodesOrOnNone) {
   put(1);
   EXPECT_TRUE(has(1));
   const std::string key = RedisFilter::open({nodes().address(), "put", 0}).keys()[1];
-  const std::uint16_t slot = detail::slot_of(key);
-  const std::size_t from = nodes().holder(key);
-  const std::size_t to = (from + 1) % 3;
-  nodes().begin_move(slot, from, to);
+  const Nodes::Move move = nodes().begin_move(key);
   error_of([&] { put(50'000); }, ErrorCode::unavailable);
   EXPECT_TRUE(has(1));
-  while (nodes().move_key(slot, from, to)) continue;
-  nodes().end_move(slot, from, to);
+  while (nodes().move_key(move)) continue;
+  nodes().end_move(move);
   EXPECT_TRUE(has(1));
   put(50'000);
   EXPECT_TRUE(has(50'000));

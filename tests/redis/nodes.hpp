@@ -75,28 +75,31 @@ class Nodes {
     ADD_FAILURE() << "nobody has " << key;
     return 0;
   }
-  // The three steps of a move: both ends are told, the keys go over, all are told.
-  void begin_move(std::uint16_t slot, std::size_t from, std::size_t to) {
-    const std::string number = std::to_string(slot);
-    servers_[to]->ask({"CLUSTER", "SETSLOT", number, "IMPORTING", id(from)});
-    servers_[from]->ask({"CLUSTER", "SETSLOT", number, "MIGRATING", id(to)});
+  // The three steps in which a slot goes to the next node: both ends are told, the keys go over, all are told.
+  struct Move {
+    std::string slot;
+    std::size_t from, to;
+  };
+  Move begin_move(std::string_view key) {
+    const std::size_t from = holder(key), to = (from + 1) % size();
+    const std::string slot = std::to_string(detail::slot_of(key));
+    servers_[to]->ask({"CLUSTER", "SETSLOT", slot, "IMPORTING", id(from)});
+    servers_[from]->ask({"CLUSTER", "SETSLOT", slot, "MIGRATING", id(to)});
+    return {slot, from, to};
   }
   // One key; false: there was none left.
-  bool move_key(std::uint16_t slot, std::size_t from, std::size_t to) {
-    const detail::Reply keys =
-        servers_[from]->ask({"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), "1"});
+  bool move_key(const Move& move) {
+    Server& from = *servers_[move.from];
+    const detail::Reply keys = from.ask({"CLUSTER", "GETKEYSINSLOT", move.slot, "1"});
     if (keys->elements == 0) return false;
     const std::string_view key(keys->element[0]->str, keys->element[0]->len);
-    servers_[from]->ask({"MIGRATE", "127.0.0.1", std::to_string(ports_[to]), key, "0", "30000"});
+    from.ask({"MIGRATE", "127.0.0.1", std::to_string(ports_[move.to]), key, "0", "30000"});
     return true;
   }
-  void end_move(std::uint16_t slot, std::size_t from, std::size_t to) {
-    const std::string number = std::to_string(slot);
-    const std::string target = id(to);
-    servers_[to]->ask({"CLUSTER", "SETSLOT", number, "NODE", target});
-    servers_[from]->ask({"CLUSTER", "SETSLOT", number, "NODE", target});
-    for (std::size_t i = 0; i < size(); ++i)
-      if (i != from && i != to) servers_[i]->ask({"CLUSTER", "SETSLOT", number, "NODE", target});
+  void end_move(const Move& move) {
+    for (std::size_t i = 0; i < size(); ++i)  // the new node, the old one, the others
+      servers_[(move.to + size() - i) % size()]->ask(
+          {"CLUSTER", "SETSLOT", move.slot, "NODE", id(move.to)});
   }
 
   static void until(const std::function<bool()>& condition) {

@@ -13,8 +13,12 @@
 #include <string_view>
 #include <vector>
 
+#include "support/hex.hpp"
+
 namespace bloomery::cli {
 namespace {
+
+using test::from_hex;
 
 constexpr Format kFormats[] = {Format::gzip, Format::zstd, Format::xz, Format::bzip2};
 
@@ -199,36 +203,30 @@ TEST(Compressed, TextBeforeTheDamageIsGiven) {
   }
 }
 
-std::string of_hex(std::string_view digits) {
-  std::string bytes;
-  for (std::size_t i = 0; i < digits.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(std::string(digits.substr(i, 2)), nullptr, 16));
-  return bytes;
-}
-
 TEST(Compressed, WindowsHaveALimit) {
   // A frame of zstd whose window is 2^27 bytes, with an empty block; and one of 2^28.
-  EXPECT_FALSE(read(Format::zstd, of_hex("28b52ffd0088010000")).error);
-  const Read zstd = read(Format::zstd, of_hex("28b52ffd0090010000"));
+  EXPECT_FALSE(read(Format::zstd, from_hex("28b52ffd0088010000")).error);
+  const Read zstd = read(Format::zstd, from_hex("28b52ffd0090010000"));
   EXPECT_EQ(zstd.error, ErrorCode::too_large);
   EXPECT_NE(zstd.message.find("window of more than 128 MiB"), std::string::npos);
   // printf 'a\n' | xz --lzma2=dict=128MiB, and 256MiB
-  const Read xz =
-      read(Format::xz, of_hex("fd377a585a000004e6d6b446020021011e0000009b075166010001610a0000001347"
-                              "3fb8939d45d400011a02dc2ea57e1fb6f37d010000000004595a"));
+  const Read xz = read(
+      Format::xz, from_hex("fd377a585a000004e6d6b446020021011e0000009b075166010001610a0000001347"
+                           "3fb8939d45d400011a02dc2ea57e1fb6f37d010000000004595a"));
   EXPECT_EQ(xz.text, "a\n");
   EXPECT_FALSE(xz.error) << xz.message;
-  EXPECT_EQ(read(Format::xz, of_hex("fd377a585a000004e6d6b44602002101200000000988a576010001610a0000"
-                                    "0013473fb8939d45d400011a02dc2ea57e1fb6f37d010000000004595a"))
-                .error,
-            ErrorCode::too_large);
+  EXPECT_EQ(
+      read(Format::xz, from_hex("fd377a585a000004e6d6b44602002101200000000988a576010001610a0000"
+                                "0013473fb8939d45d400011a02dc2ea57e1fb6f37d010000000004595a"))
+          .error,
+      ErrorCode::too_large);
 }
 
 // Debian's libzstd would read them, with any window, and give a text that depends on the pieces.
 TEST(Compressed, FormatsBeforeTheStandardAreRefused) {
   const std::string frame = encoded(Format::zstd, "a\n");
   for (const std::string_view magic : {"22", "23", "24", "25", "26", "27"}) {
-    const std::string old = of_hex(std::string(magic) + "b52ffd04ffffffff");
+    const std::string old = from_hex(std::string(magic) + "b52ffd04ffffffff");
     for (const std::size_t piece : {std::size_t{1}, std::size_t{1000}}) {
       const Read alone = read(Format::zstd, old, piece),
                  behind = read(Format::zstd, frame + old, piece);
@@ -247,7 +245,7 @@ TEST(Compressed, WhatIsNoFrameOfZstdIsDamagedFromItsBeginning) {
   // Text, and the magics of bzip2, xz and zstd 0.7.
   for (const std::string_view other :
        {"67617262616765", "425a683931415926", "fd377a585a00", "27b52ffd"}) {
-    const Read behind = read(Format::zstd, frame + of_hex(other));
+    const Read behind = read(Format::zstd, frame + from_hex(other));
     EXPECT_EQ(behind.text, "a\n");
     EXPECT_NE(behind.message.find("at byte " + std::to_string(frame.size()) + ":"),
               std::string::npos)
@@ -259,12 +257,12 @@ TEST(Compressed, WhatIsNoFrameOfZstdIsDamagedFromItsBeginning) {
 TEST(Compressed, FormatsBeforeTheStandardAreRefusedBehindEveryPartOfAHeader) {
   const std::string frame = encoded(Format::zstd, "a\n");
   const std::string old =
-      of_hex("27b52ffd00004000024f0ac00000");  // zstd 0.7: "O\n", as it is, and the end
+      from_hex("27b52ffd00004000024f0ac00000");  // zstd 0.7: "O\n", as it is, and the end
   // Parts of magics, of a frame whose reserved bit is set, and of one that takes a dictionary.
   for (const std::string_view part :
        {"28", "28b5", "28b52f", "28b52ffd", "28b52ffd08", "28b52ffd00", "28b52ffd0158",
         "28b52ffd03", "28b52ffd23", "28b52ffdc3", "50", "502a4d", "502a4d18"}) {
-    const std::string before = frame + of_hex(part), all = before + old;
+    const std::string before = frame + from_hex(part), all = before + old;
     Decompressor decompressor(Format::zstd, "NAME");
     std::string text;
     const auto take_all = [&](std::string_view in, bool last) {
@@ -305,10 +303,10 @@ TEST(Compressed, FirstBytesTellTheFormat) {
       }
     }
   }
-  EXPECT_EQ(sniff(of_hex("502a4d1800000000")).format, Format::zstd);  // a frame to skip
-  EXPECT_EQ(sniff(of_hex("5f2a4d1800000000")).format, Format::zstd);
-  EXPECT_FALSE(sniff(of_hex("4f2a4d1800000000")).format);
-  EXPECT_FALSE(sniff(of_hex("1f8b0820")).format);  // a flag that gzip does not have
+  EXPECT_EQ(sniff(from_hex("502a4d1800000000")).format, Format::zstd);  // a frame to skip
+  EXPECT_EQ(sniff(from_hex("5f2a4d1800000000")).format, Format::zstd);
+  EXPECT_FALSE(sniff(from_hex("4f2a4d1800000000")).format);
+  EXPECT_FALSE(sniff(from_hex("1f8b0820")).format);  // a flag that gzip does not have
   for (const std::string_view text : {"BZh", "BZh0", "BZh9 is not it", "\xFF", "(", "\n", "P*M"})
     EXPECT_FALSE(sniff(text).format) << text;
 }

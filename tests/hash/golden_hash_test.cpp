@@ -6,26 +6,14 @@
 #include <gtest/gtest.h>
 #include <xxhash.h>
 
-#include <array>
-#include <cstdio>
 #include <string>
 
 #include "hash/siphash_vectors.hpp"
+#include "support/hex.hpp"
 #include "support/random.hpp"
 
 namespace bloomery {
 namespace {
-
-std::string hexadecimal(std::string_view bytes) {
-  std::string out;
-  for (const char byte : bytes) {
-    std::array<char, 3> two;
-    std::snprintf(two.data(), two.size(), "%02x",
-                  static_cast<unsigned>(static_cast<unsigned char>(byte)));
-    out += two.data();
-  }
-  return out;
-}
 
 // The 16 bytes of a hash: low first, each half little-endian.
 std::string bytes_of(Hash128 hash) {
@@ -156,14 +144,14 @@ TEST(GoldenHash, SipHashIsThePublishedOne) {
   const Hasher hasher(HashFamily::siphash, {.low = 0x0706050403020100, .high = 0x0F0E0D0C0B0A0908});
   std::string message;
   for (std::size_t size = 0; size < test::kSipHashVectors.size(); ++size) {
-    EXPECT_EQ(hexadecimal(bytes_of(hasher(message))), test::kSipHashVectors[size]) << size;
+    EXPECT_EQ(test::to_hex(bytes_of(hasher(message))), test::kSipHashVectors[size]) << size;
     message += static_cast<char>(size);
   }
 }
 
 TEST(GoldenHash, IntegersOfSipHashAreTheirEightBytes) {
   const Hasher hasher(HashFamily::siphash, {.low = 0x0706050403020100, .high = 0x0F0E0D0C0B0A0908});
-  EXPECT_EQ(hexadecimal(bytes_of(hasher(std::uint64_t{0x0706050403020100}))),
+  EXPECT_EQ(test::to_hex(bytes_of(hasher(std::uint64_t{0x0706050403020100}))),
             test::kSipHashVectors[8]);
 }
 

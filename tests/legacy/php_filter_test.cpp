@@ -13,6 +13,7 @@
 #include "legacy/php_crc32_mt.hpp"
 #include "legacy/php_golden.hpp"
 #include "legacy/random_keys.hpp"
+#include "support/hex.hpp"
 
 namespace bloomery {
 namespace {

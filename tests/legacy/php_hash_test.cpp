@@ -9,6 +9,7 @@
 
 #include "legacy/php_formulas.hpp"
 #include "legacy/php_golden.hpp"
+#include "support/hex.hpp"
 
 namespace bloomery {
 namespace {

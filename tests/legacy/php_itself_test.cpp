@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "legacy/php_formulas.hpp"
-#include "legacy/php_golden.hpp"
+#include "support/hex.hpp"
 #include "support/random.hpp"
 
 namespace bloomery {

@@ -17,6 +17,7 @@
 #include "redis/server.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/strings/redis_header.hpp"
+#include "support/hex.hpp"
 
 namespace bloomery {
 namespace {
@@ -139,13 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& param) { return std::string(param.param.name); });
 
 TEST_P(Headers, AreStable) {
-  std::string hex;
-  for (const char byte : GetParam().whole.substr(0, GetParam().hex.size() / 2)) {
-    std::array<char, 3> two;
-    std::snprintf(two.data(), two.size(), "%02x", static_cast<unsigned char>(byte));
-    hex += two.data();
-  }
-  EXPECT_EQ(hex, GetParam().hex);
+  EXPECT_EQ(test::to_hex(GetParam().whole.substr(0, GetParam().hex.size() / 2)), GetParam().hex);
   EXPECT_TRUE(GetParam().decode(GetParam().whole));
 }
 

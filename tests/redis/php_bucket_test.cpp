@@ -7,10 +7,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "legacy/php_golden.hpp"
 #include "legacy/random_keys.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
+#include "support/hex.hpp"
 
 namespace bloomery {
 namespace {

@@ -6,19 +6,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
+
+#include "require.hpp"
 
 namespace {
 
 using namespace bloomery;
+using fuzz::require;
 
 constexpr std::string_view kSecret = "Pa55W0rd";
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 bool repeats(std::string_view text) { return text.find(kSecret) != std::string_view::npos; }
 

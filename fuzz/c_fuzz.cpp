@@ -5,21 +5,18 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "bytes.hpp"
+#include "require.hpp"
 
 namespace {
 
 using bloomery::fuzz::Bytes;
-
-void require(bool held) {
-  if (!held) std::abort();
-}
+using bloomery::fuzz::require;
 
 // Checks what a call returned, and the error that it wrote.
 void require_told(std::int64_t result, const bloomery_error& error) {

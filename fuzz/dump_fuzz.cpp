@@ -7,6 +7,7 @@
 #include "legacy/redisbloom.hpp"
 #include "redis/module/module_record.hpp"
 #include "redis/strings/redis_header.hpp"
+#include "require.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,7 +15,6 @@
 #include <bloomery/module_dump.hpp>
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
@@ -24,10 +24,7 @@
 namespace {
 
 using namespace bloomery;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using fuzz::require;
 
 // `use` must throw no Error without a text. True: it threw none.
 bool attempt(auto use) {

@@ -4,6 +4,7 @@
 #include "flags/parse.hpp"
 #include "forged.hpp"
 #include "output/message.hpp"
+#include "require.hpp"
 #include "shown.hpp"
 #include "verbs/verbs.hpp"
 

@@ -5,13 +5,13 @@
 #include "compressed/decompressor.hpp"
 #include "input/block.hpp"
 #include "keys/key_finder.hpp"
+#include "require.hpp"
 
 #include <bloomery/error.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,10 +21,7 @@ namespace {
 
 using namespace bloomery;
 using namespace bloomery::cli;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using fuzz::require;
 
 constexpr std::size_t kMostText = std::size_t{1} << 20;
 

@@ -2,6 +2,7 @@
 // is one line that a terminal may show, without the password.
 #include "flags/parse.hpp"
 #include "output/message.hpp"
+#include "require.hpp"
 #include "shown.hpp"
 
 #include <bloomery/error.hpp>

@@ -2,16 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <string_view>
 
 namespace bloomery::fuzz {
 
 constexpr std::string_view kSecret = "Pa55W0rd";
-
-inline void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 // No byte below a space, no DEL, and no two bytes that are a control character in UTF-8 (0xC2 and 0x80 to
 // 0x9F); each byte from 0x80 on belongs to a character.

@@ -88,12 +88,6 @@ double process_ns() {
   return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
 }
 
-double median(std::vector<double>& all) {
-  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  std::nth_element(all.begin(), middle, all.end());
-  return *middle;
-}
-
 // Look-ups in one call that distributes its keys among threads.
 template <class F>
 void one_call(Report& report, const std::string& name, const F& filter, Keys keys,

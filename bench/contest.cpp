@@ -26,11 +26,10 @@ double nanoseconds_an_operation(const Case& entry, Clock clock) {
 
 }  // namespace
 
-double Timing::median() const {
-  std::vector<double> sorted = samples;
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+double median(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const std::size_t middle = samples.size() / 2;
+  return samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
 }
 
 double Timing::fastest() const { return *std::min_element(samples.begin(), samples.end()); }

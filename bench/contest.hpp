@@ -19,10 +19,12 @@ struct Case {
   std::function<void()> prepare = nullptr;  // before each run, not timed
 };
 
+double median(std::vector<double> samples);
+
 struct Timing {
   std::string name;
   std::vector<double> samples;  // nanoseconds per operation
-  [[nodiscard]] double median() const;
+  [[nodiscard]] double median() const { return bench::median(samples); }
   [[nodiscard]] double fastest() const;
 };
 

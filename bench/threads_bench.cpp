@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "bare_loop.hpp"
+#include "contest.hpp"
 #include "keys.hpp"
 #include "report.hpp"
 
@@ -41,12 +42,6 @@ double seconds(clockid_t clock) {
   timespec now;
   clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-double median(std::vector<double> all) {
-  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  std::nth_element(all.begin(), middle, all.end());
-  return *middle;
 }
 
 // One way to do the work, with any number of threads.

@@ -65,7 +65,7 @@ export interface Plan {
 export const bitsPerKey = (plan: Plan): number => (8 * plan.bytes) / plan.items;
 
 // The fields of a request, by the library's number for them (PlanField).
-export const FIELDS = ["kind", "items", "fpr", "bits", "hashes", "layout", "counterBits", "growth", "tightening", "window", "slices", "delta"] as const;
+const FIELDS = ["kind", "items", "fpr", "bits", "hashes", "layout", "counterBits", "growth", "tightening", "window", "slices", "delta"] as const;
 export type Field = (typeof FIELDS)[number];
 
 export class Refusal extends Error {

@@ -25,7 +25,7 @@ export function bytes(value: number): string {
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 // 10⁻⁶, or 2.5·10⁻⁷.
-export function scientific(value: number, digits = 3): string {
+function scientific(value: number, digits = 3): string {
   const [mantissa = "", exponent = "0"] = value.toExponential(digits - 1).split("e");
   const power = [...exponent.replace("+", "")]
     .map((c) => (c === "-" ? "⁻" : SUPERSCRIPTS[Number(c)]))

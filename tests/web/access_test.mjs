@@ -1,21 +1,9 @@
 // The page for everybody: narrow screens, keyboards, screen readers, dark rooms, in both languages.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { pathToFileURL } from "node:url";
-import { PATIENCE, pageFile, startBrowser } from "./support.mjs";
+import { test } from "node:test";
+import { visits } from "./support.mjs";
 
-let browser;
-before(async () => { browser = await startBrowser(); });
-after(() => browser.close());
-
-async function open(t, { hash = "", ...context } = {}) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, reducedMotion: "reduce", ...context });
-  page.setDefaultTimeout(PATIENCE);
-  t.after(() => page.close());
-  await page.goto(pathToFileURL(pageFile).href + hash);
-  await page.waitForSelector("#answer strong, #answer .no-plan");
-  return page;
-}
+const open = visits({ reducedMotion: "reduce" });
 
 // What reaches beyond the right edge; an element that scrolls by itself keeps its content.
 const tooWide = () => [...document.querySelectorAll("body *")]

@@ -1,32 +1,10 @@
 // The built page in Chromium, opened from the disk as a visitor does.
 import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
-import { after, before, test } from "node:test";
-import { pathToFileURL } from "node:url";
-import { PATIENCE, pageFile, plan, startBrowser } from "./support.mjs";
+import { test } from "node:test";
+import { pageFile, plan, visits } from "./support.mjs";
 
-let browser;
-before(async () => { browser = await startBrowser(); });
-after(() => browser.close());
-
-// Opens the page; whatever it complains of, or asks of any network, fails the test at its end.
-async function open(t, { hash = "", ...context } = {}) {
-  const page = await browser.newPage({ locale: "en-US", viewport: { width: 1280, height: 900 }, ...context });
-  page.setDefaultTimeout(PATIENCE);
-  const complaints = [];
-  page.on("console", (message) => complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("request", (request) => {
-    if (!/^(data|file):/.test(request.url())) complaints.push(`it asks for ${request.url()}`);
-  });
-  t.after(async () => {
-    await page.close();
-    assert.deepEqual(complaints, []);
-  });
-  await page.goto(pathToFileURL(pageFile).href + hash);
-  await page.waitForSelector("#answer strong, #answer .no-plan");
-  return page;
-}
+const open = visits({ locale: "en-US" });
 
 const hero = (page) => page.textContent(".hero strong").then((text) => text.replace(/\s/g, " "));
 const figures = (page) => page.$$eval(".figure", (all) => Object.fromEntries(all.map((figure) =>

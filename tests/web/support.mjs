@@ -1,13 +1,15 @@
 // What the tests of the page share: its modules in node, the built page in Chromium, the tool.
+import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
+import { after, before } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const require = createRequire(`${root}web/package.json`);
 // For a machine that has much else to do, in milliseconds; only a failure waits that long.
-export const PATIENCE = 120_000;
+const PATIENCE = 120_000;
 export const pageFile = `${root}build/web/planner.html`;
 export const tool = process.env.BLOOMERY_TOOL ?? `${root}build/release/bloomery`;
 
@@ -27,12 +29,35 @@ export async function loadModules(...paths) {
   return { ...modules, close: () => server.close() };
 }
 
-// Chromium as Debian has it; its sandbox does not work for root or in a container.
-export const startBrowser = () =>
-  require("playwright-core").chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+// A Chromium for the tests of a file (as Debian has it; its sandbox does not work for root or in a container), and a
+// function that opens the page in it; whatever the page complains of, or asks of any network, fails the test at its end.
+export function visits(always) {
+  let browser;
+  before(async () => {
+    browser = await require("playwright-core").chromium.launch({
+      executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+      args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+    });
   });
+  after(() => browser.close());
+  return async (t, { hash = "", ...context } = {}) => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...always, ...context });
+    page.setDefaultTimeout(PATIENCE);
+    const complaints = [];
+    page.on("console", (message) => complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("request", (request) => {
+      if (!/^(data|file):/.test(request.url())) complaints.push(`it asks for ${request.url()}`);
+    });
+    t.after(async () => {
+      await page.close();
+      assert.deepEqual(complaints, []);
+    });
+    await page.goto(pathToFileURL(pageFile).href + hash);
+    await page.waitForSelector("#answer strong, #answer .no-plan");
+    return page;
+  };
+}
 
 // Whether g++ takes the text of a program that uses the library; its words if not.
 export function compile(text) {

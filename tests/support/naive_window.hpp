@@ -101,12 +101,6 @@ class WindowQueue {
     const std::uint64_t age = clock_ - found->second;
     return plan_.unit == WindowUnit::insertions ? age < plan_.window : age <= plan_.window;
   }
-  // Never inserted, or longer ago than the window and a slice.
-  [[nodiscard]] bool must_have_forgotten(Hash128 hash) const {
-    const auto found = when_.find({hash.high, hash.low});
-    if (found == when_.end()) return true;
-    return clock_ - found->second >= plan_.window + plan_.window / plan_.slices;
-  }
 
  private:
   WindowPlan plan_;

@@ -38,6 +38,9 @@ std::string bits_text(const FrozenPlan& plan) {
   return fmt::format("{} and {}", plan.fingerprint_bits - 1, plan.fingerprint_bits);
 }
 
+// "7 d", "10,000,000 lines".
+std::string window_text(const WindowPlan& plan) { return length_text(plan.unit, plan.window); }
+
 std::string layout_text(const FilterStats& stats) {
   if (stats.frozen)
     return fmt::format("frozen{}, fingerprints of {} bits", stats.delta ? " with a delta" : "",
@@ -72,8 +75,6 @@ void add_fill(Json& json, const Stats& stats) {
 double room_left(const FilterStats& stats) noexcept {
   return std::max(0.0, static_cast<double>(stats.capacity) - stats.estimated_items);
 }
-
-std::string window_text(const WindowPlan& plan) { return length_text(plan.unit, plan.window); }
 
 Json plan_json(const Plan& plan) {
   return {{"layout", to_string(plan.layout)},

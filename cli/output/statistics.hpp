@@ -20,8 +20,6 @@ using Json = nlohmann::ordered_json;
 // The keys that can be added before the stated rate is exceeded, or a scalable filter grows; 0 if it is exceeded.
 [[nodiscard]] double room_left(const FilterStats& stats) noexcept;
 
-// A window's length: "7 d", "10,000,000 lines".
-[[nodiscard]] std::string window_text(const WindowPlan& plan);
 // The seed of a siphash filter is the secret that guards it.
 [[nodiscard]] std::string seed_text(const Hasher& hasher);
 

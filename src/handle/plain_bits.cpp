@@ -20,6 +20,8 @@ namespace bloomery::detail {
 
 namespace {
 
+constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
+
 class FileSource final : public PlainSource {
  public:
   explicit FileSource(const std::string& name) : file_(FilterFile::open(name)) {

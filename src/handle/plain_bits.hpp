@@ -24,8 +24,6 @@ struct PlainParameters {
   std::uint32_t parts = 1;
 };
 
-constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
-
 class PlainSource {
  public:
   PlainSource() = default;

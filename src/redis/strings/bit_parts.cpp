@@ -5,6 +5,7 @@
 #include <bloomery/plan.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
 #include <utility>
 
@@ -15,6 +16,8 @@ namespace bloomery::detail {
 namespace {
 
 constexpr std::size_t kBlockBytes = kBlockBits / 8;
+// For fewer keys, the additional commands cost more than reading blocks saves.
+constexpr std::size_t kFewestBlockReads = 8;
 
 class BitPart : public BatchPart {
  public:

@@ -7,7 +7,6 @@
 // fields.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -16,9 +15,6 @@
 #include "redis/strings/bit_string.hpp"
 
 namespace bloomery::detail {
-
-// For fewer keys, the additional commands cost more than reading blocks saves.
-constexpr std::size_t kFewestBlockReads = 8;
 
 // The part that asks `string` about keys of a batch. `offsets` are their bits, as SETBIT counts them, and for each
 // key as many as the string has hashes; in layouts of blocks the bits of one block come before those of the other.

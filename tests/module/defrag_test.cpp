@@ -15,7 +15,6 @@ namespace {
 
 using namespace bloomery::server;
 using namespace bloomery::test;
-using bloomery::Hash128;
 using bloomery::Kind;
 
 std::size_t add(Value& value, int first, int count) {

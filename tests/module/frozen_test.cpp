@@ -18,7 +18,6 @@ using bloomery::FrozenBuilder;
 using bloomery::FrozenFilter;
 using bloomery::Hash128;
 using bloomery::Kind;
-using bloomery::Seed;
 
 constexpr int kItems = 20'000;
 

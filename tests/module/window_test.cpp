@@ -22,7 +22,6 @@ using bloomery::Seed;
 using bloomery::window_plan;
 using bloomery::WindowFilter;
 using bloomery::WindowPlan;
-using bloomery::WindowState;
 using bloomery::WindowUnit;
 using namespace bloomery::test;
 using bloomery::Kind;

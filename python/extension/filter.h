@@ -82,8 +82,9 @@ static inline time_t time_to_tell(const Filter *self) {
 /* Returns 0 or a negative number. */
 static inline int tell(Filter *self, time_t now, bloomery_error *error) {
   if (now == 0) return 0;
-  self->told = now;
-  return bloomery_advance(self->filter, (uint64_t)now, error);
+  const int advanced = bloomery_advance(self->filter, (uint64_t)now, error);
+  if (advanced == 0) self->told = now;
+  return advanced;
 }
 
 /* Methods of the type and functions of the module; their documentation is in module.c. */

@@ -91,6 +91,10 @@ static const char *format_of(const Py_buffer *view) {
 /* 1: it was a buffer of keys; 0: it is not a buffer, or a buffer of Python objects or texts; -1: an exception. */
 static int apply_buffer(Filter *self, Operation operation, PyObject *object, Answers *answers, int64_t *total) {
   if (!PyObject_CheckBuffer(object)) return 0;
+  if (PyObject_HasAttrString(object, "mask")) { /* of numpy; its buffer has the masked keys too */
+    PyErr_SetString(PyExc_TypeError, "a masked array has keys that do not count; give its compressed()");
+    return -1;
+  }
   Py_buffer view;
   if (PyObject_GetBuffer(object, &view, PyBUF_FORMAT | PyBUF_STRIDES) != 0) return -1;
   const char *format = format_of(&view);

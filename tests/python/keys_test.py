@@ -145,6 +145,9 @@ class Bulk(unittest.TestCase):
         for apart in (numpy.arange(10)[::2], numpy.asfortranarray(numpy.zeros((3, 4), "u1"))):
             with self.assertRaisesRegex(ValueError, "copy"):
                 f.insert_many(apart)
+        for masked in (numpy.ma.array([1, 2, 3], mask=[0, 1, 0]), numpy.ma.array(["a", "b"], mask=[0, 1])):
+            with self.assertRaisesRegex(TypeError, "masked"):
+                f.insert_many(masked)
         # Rows without bytes take no memory, however many there are.
         for other in (numpy.arange(3, dtype=">u8"), numpy.zeros((2**40, 0), "u1")):
             with self.assertRaisesRegex(TypeError, "format"):

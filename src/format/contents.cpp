@@ -315,11 +315,6 @@ void FrozenContents::spool_to(std::unique_ptr<KeySpool> spool, std::uint64_t mos
   builder_->spool_to(std::move(spool), most_in_memory);
 }
 
-void FrozenContents::clear() noexcept {
-  builder_.reset();
-  filter_ = FrozenFilter(filter_.plan().array.fpr, filter_.hasher());
-}
-
 Pieces pieces_of(const ScalableFilter& filter) {
   Pieces pieces;
   for (const FilterView* sub_filter : filter.sub_filters()) pieces.push_back(sub_filter->bytes());

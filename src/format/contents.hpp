@@ -116,8 +116,8 @@ class Contents {
   virtual void merge(const Contents& /*other*/) {}
   // Adds a part of another filter of the same scheme: its bytes from `at` on. inserted() stays.
   virtual void merge_bytes(std::uint64_t /*at*/, std::span<const std::byte> /*bytes*/) noexcept {}
-  // Forgets every key.
-  virtual void clear() noexcept = 0;
+  // Forgets every key; not for frozen filters, of which a new one is made instead.
+  virtual void clear() noexcept {}
 
   // ---- the whole --------------------------------------------------------------------------------
 
@@ -340,7 +340,6 @@ class FrozenContents final : public Contents {
   void build_as(const FrozenPlan& plan) override { whole_ = plan; }
   void use_threads(unsigned threads) noexcept override { threads_ = threads; }
   void spool_to(std::unique_ptr<KeySpool> spool, std::uint64_t most_in_memory) override;
-  void clear() noexcept override;
 
   void describe(Header& header) const override { detail::describe(filter_, header); }
   [[nodiscard]] Pieces pieces() const override { return pieces_of(filter_); }

@@ -119,12 +119,14 @@ TEST_F(RedisTool, TakesPasswordsFromTheEnvironment) {
   const auto ask = [&] { return run({"info", "redis+unix://" + rest}); };
   const Ran none = ask();
   EXPECT_TRUE(is_error(none, {"BLOOMERY_REDIS_PASSWORD_FILE", "cannot be read"}));
-  for (const char* line : {"open sesame", "open sesame\n", "open sesame\r\nrest\n"}) {
+  for (const std::string& line : {std::string("open sesame"), std::string("open sesame\n"),
+                                  "open sesame\r\n" + std::string(5'000, '#') + "\n"}) {
     file("secret", line);
     EXPECT_EQ(ask().code, 0) << line;
   }
   for (const std::string& line : {std::string(), std::string("\nopen sesame"), std::string("\r\n"),
-                                  std::string("open\0sesame", 11), std::string(5'000, 'x')}) {
+                                  std::string("open\0sesame", 11), std::string(5'000, 'x'),
+                                  std::string(5'000, 'x') + "\nopen sesame\n"}) {
     file("secret", line);
     EXPECT_TRUE(is_error(ask(), {"BLOOMERY_REDIS_PASSWORD_FILE"}));
   }

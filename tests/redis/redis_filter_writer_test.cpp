@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <bloomery/rotating_redis_filter.hpp>
+
 #include "redis/filter_writers.hpp"
 #include "redis/scripted.hpp"
 
@@ -179,6 +181,21 @@ TEST_F(Writer, AStringIsWrittenInPiecesToo) {
   error_of([&] { publish(false); }, ErrorCode::exists);
   publish(true);
   EXPECT_EQ(keys_there(), 1);
+}
+
+TEST_F(Writer, WhatMayNotBeReplacedIsRefusedBeforeThereAreKeys) {
+  const auto begin = [&](const char* key, bool replace) {
+    RedisFilterWriter::of_keys({address(), key}, of_blocks(120), Hasher(), replace);
+  };
+  RedisFilterWriter::of_keys({address(), "s"}, of_blocks(120), Hasher()).publish();
+  RotatingRedisFilter::create({address(), "two"}, 100, 0.01);
+  server().ask({"SET", "text", "text"});
+  server().ask({"RPUSH", "list", "1"});
+  error_of([&] { begin("s", false); }, ErrorCode::exists);
+  error_of([&] { begin("two", true); }, ErrorCode::exists);
+  error_of([&] { begin("text", true); }, ErrorCode::exists);
+  error_of([&] { begin("list", true); }, ErrorCode::not_a_filter);
+  EXPECT_EQ(keys_there(), 5);
 }
 
 // The write at the end makes a string that was evicted as long as before, but without its header and its other bits.

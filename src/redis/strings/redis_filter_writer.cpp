@@ -56,6 +56,24 @@ constexpr std::string_view kCommitCollected =
     "if KEYS[1] ~= KEYS[3] then redis.call('UNLINK', KEYS[1]) end "
     "redis.call('UNLINK', KEYS[4]) return 1";
 
+Error taken(const std::string& name, bool replace) {
+  return {ErrorCode::exists,
+          name +
+              (replace ? " exists and is not a plain filter in one string, and only such a "
+                         "filter is replaced"
+                       : " exists already") +
+              "; choose another key"};
+}
+
+// What kOneString.may_go would refuse at the end is refused before any key is taken.
+void require_place(Cluster& cluster, const RedisPlace& place, const RedisHeader& header,
+                   bool replace) {
+  const auto start = detail::read_start(cluster, place.key);
+  const std::string known = detail::encode_redis_header(header).substr(0, 10);
+  if (!start.bytes.empty() && !(replace && start.bytes.starts_with(known)))
+    throw taken(start.name, replace);
+}
+
 // The header of the filter in shards that will be replaced.
 std::optional<RedisHeader> find_replaced(Cluster& cluster, const RedisPlace& place, bool replace) {
   const auto start = detail::read_start(cluster, detail::first_shard_key(place.key));
@@ -220,12 +238,7 @@ class RedisFilterWriter::NewStrings {
 
   void publish_string() {
     if (staged_.keys().publish_only(bits_.cluster(), arguments(0))) return;
-    throw Error(ErrorCode::exists,
-                detail::name_of(bits_.cluster().name(), staged_.keys().places()[0]) +
-                    (replace_ ? " exists and is not a plain filter in one string, and only such a "
-                                "filter is replaced"
-                              : " exists already") +
-                    "; choose another key");
+    throw taken(detail::name_of(bits_.cluster().name(), staged_.keys().places()[0]), replace_);
   }
 
   void publish_shards() {
@@ -280,10 +293,13 @@ RedisFilterWriter RedisFilterWriter::begin(Source source, const RedisPlace& plac
                                            const Hasher& hasher, bool replace) {
   validate(plan);
   Cluster cluster(place);
-  if (!place.shards)
-    return RedisFilterWriter(std::make_unique<NewStrings>(
-        std::move(cluster), detail::header_of_string(plan, hasher),
-        StagedKeys({place.key}, kOneString), replace, false, source == Source::keys));
+  if (!place.shards) {
+    const RedisHeader header = detail::header_of_string(plan, hasher);
+    require_place(cluster, place, header, replace);
+    return RedisFilterWriter(std::make_unique<NewStrings>(std::move(cluster), header,
+                                                          StagedKeys({place.key}, kOneString),
+                                                          replace, false, source == Source::keys));
+  }
   const auto replaced = find_replaced(cluster, place, replace);
   std::uint32_t shards = replaced ? replaced->shards : *place.shards;
   if (source == Source::bits)

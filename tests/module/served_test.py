@@ -24,6 +24,11 @@ def settings(server):
                             ("error-rate", "1e-05", "0"), ("error-rate", "0.3", "nan"),
                             ("initial-size", "7", "0"), ("initial-size", "1073741824", "2e9"),
                             ("expansion", "0", "32769"), ("expansion", "3", "-1"),
+                            ("cf-initial-size", "2", "1"), ("cf-initial-size", "1073741824", "1073741825"),
+                            ("cf-bucket-size", "1", "0"), ("cf-bucket-size", "255", "256"),
+                            ("cf-max-iterations", "1", "0"), ("cf-max-iterations", "65535", "65536"),
+                            ("cf-expansion-factor", "0", "-1"), ("cf-expansion-factor", "32768", "32769"),
+                            ("cf-max-expansions", "1", "0"), ("cf-max-expansions", "65536", "65537"),
                             ("keyed", "no", "perhaps"), ("huge-pages", "no", "large"), ("huge-pages", "yes", "2"),
                             ("client-time", "no", "now")):
         server.ask("CONFIG", "SET", "bf." + name, good)
@@ -38,7 +43,9 @@ def settings(server):
     server.ask("BF.ADD", "of settings 2", "x")
     expect("no growth", server.ask("BF.INFO", "of settings 2", "EXPANSION"), [None])
     server.ask("CONFIG", "SET", "bf.layout", "native", "bf.error-rate", "0.01",
-               "bf.initial-size", "100", "bf.expansion", "2")
+               "bf.initial-size", "100", "bf.expansion", "2", "bf.cf-initial-size", "1024",
+               "bf.cf-bucket-size", "2", "bf.cf-max-iterations", "20", "bf.cf-expansion-factor", "1",
+               "bf.cf-max-expansions", "32")
     server.ask("FLUSHALL", "SYNC")
 
 

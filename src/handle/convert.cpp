@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "filter/statistics.hpp"
 #include "format/header_bytes.hpp"
 #include "handle/dump_bits.hpp"
 #include "handle/dump_file.hpp"
@@ -75,15 +76,20 @@ void convert_plain(const std::string& from, const std::string& to, bool replace)
 
 // ---- dumps ----------------------------------------------------------------------------------------
 
+// From the number of items a module computes the rate, and whether there are more than planned: so it is above the
+// capacity if that is certain. (Of an array of ones it is not known. No other array gives an estimate above this one.)
+std::uint64_t items_for_module(PlainSource& source, const Plan& plan) {
+  const double items = std::min(source.estimated_items(), 64.0 * static_cast<double>(plan.bits));
+  const auto rounded = static_cast<std::uint64_t>(std::llround(items));
+  return over_capacity(plan, items) ? rounded : std::min(rounded, plan.capacity);
+}
+
 // A plain filter as a dump of one sub-filter that does not grow.
 NextChunk chunks_of(const std::shared_ptr<PlainSource>& source, const PlainParameters& parameters) {
   return [source, parameters, at = std::uint64_t{0}, begun = false]() mutable -> ModuleChunk {
-    if (!std::exchange(begun, true)) {
-      const double items =
-          std::min(source->estimated_items(), static_cast<double>(parameters.plan.capacity));
+    if (!std::exchange(begun, true))
       return {1, module_header(parameters.plan, parameters.hasher,
-                               static_cast<std::uint64_t>(std::llround(items)))};
-    }
+                               items_for_module(*source, parameters.plan))};
     std::string part(std::min(parameters.plan.bytes() - at, std::uint64_t{16} << 20), '\0');
     if (part.empty()) return {};
     source->read(at, std::as_writable_bytes(std::span(part)));

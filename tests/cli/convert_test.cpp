@@ -2,10 +2,12 @@
 #include "places.hpp"
 
 #include <fmt/format.h>
+#include <bloomery/any_filter.hpp>
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "redis/scripted.hpp"
 
@@ -40,6 +42,24 @@ TEST_F(Places, ConvertMovesPlainFiltersEverywhere) {
             run({"check", "-c", first}, numbers(5000, 9000)).out);
   EXPECT_EQ(info({path("last.bloom")})["capacity"], 2000);
   EXPECT_EQ(server().ask({"DBSIZE"})->integer, 4) << "something was left behind";
+}
+
+// A module knows the fill and the rate of a filter only from its number of items.
+TEST_F(Places, ConvertTellsAModuleOfTooManyItems) {
+  for (const auto& [key, lines, is_over] :
+       {std::tuple{"full", 1000, false}, {"over", 1500, true}, {"ones", 200'000, true}}) {
+    const std::string first = path(key), copy = module(key);
+    EXPECT_EQ(run({"create", first, "-n", "1K", "-p", "1%"}).code, 0);
+    EXPECT_EQ(run({"add", "-q", first}, numbers(0, lines)).code, 0);
+    EXPECT_EQ(run({"convert", first, copy}).code, 0);
+    EXPECT_EQ(info({first})["over_capacity"], is_over) << key;
+    EXPECT_EQ(info({copy})["over_capacity"], is_over) << key;
+    if (lines < 2000) {
+      EXPECT_NEAR(info({copy})["inserted"].get<double>(), lines, 0.1 * lines) << key;
+    }
+    const double rate = AnyFilter::open(copy).stats().current_fpr;
+    EXPECT_NEAR(rate, AnyFilter::open(first).stats().current_fpr, 0.1 * rate) << key;
+  }
 }
 
 TEST_F(Places, ConvertMovesLinesThroughShardsAndModules) {

@@ -154,5 +154,15 @@ TEST_F(SentinelTest, MayWantThePassword) {
   error_of([&] { (void)AnyFilter::open(url()); }, ErrorCode::denied);
 }
 
+// The password of the address is that of the master, and may be none of the sentinel.
+TEST_F(SentinelTest, SaysBothWhatItLacksAndWhatItRefuses) {
+  detail::Connection(sentinel_->address()).ask({"ACL", "SETUSER", "default", "-sentinel"});
+  std::string with = url();
+  with.insert(with.find("127"), "user:word@");
+  const std::string message = error_of([&] { (void)AnyFilter::open(with); }, ErrorCode::denied);
+  EXPECT_NE(message.find("NOPERM"), std::string::npos) << message;
+  EXPECT_NE(message.find("WRONGPASS"), std::string::npos) << message;
+}
+
 }  // namespace
 }  // namespace bloomery::test

@@ -13,14 +13,21 @@ namespace {
 
 std::vector<std::string> ask_with_password(const RedisAddress& address, RedisAddress sentinel,
                                            const AskSentinel& ask) {
+  std::string refusal;
   try {
     return ask(sentinel);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::denied || address.password.empty()) throw;
+    refusal = error.what();
   }
   sentinel.user = address.user;
   sentinel.password = address.password;
-  return ask(sentinel);
+  try {
+    return ask(sentinel);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::denied) throw;
+    throw Error(error.code(), refusal + "; and with the password of the address: " + error.what());
+  }
 }
 
 RedisAddress master_named(const RedisAddress& address, const RedisSentinels::Place& place,

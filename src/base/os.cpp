@@ -57,7 +57,8 @@ class RealOs final : public Os {
                       : how == Open::write    ? O_RDWR
                       : how == Open::nameless ? O_RDWR | O_TMPFILE
                                               : O_RDWR | O_CREAT | O_EXCL;
-    return or_errno(::open(path, flags | kCommon, how == Open::create ? 0666 : 0600));
+    return above_standard_streams(
+        or_errno(::open(path, flags | kCommon, how == Open::create ? 0666 : 0600)));
   }
   int close(int fd) override { return or_errno(::close(fd)); }
   ssize_t pread(int fd, void* to, std::size_t size, std::uint64_t offset) override {
@@ -231,6 +232,13 @@ class RealOs final : public Os {
 Os& real_os() noexcept {
   static RealOs os;
   return os;
+}
+
+int above_standard_streams(int fd) noexcept {
+  if (fd < 0 || fd > STDERR_FILENO) return fd;
+  const int above = or_errno(::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  ::close(fd);
+  return above;
 }
 
 }  // namespace bloomery

@@ -103,4 +103,8 @@ class Os {
 
 Os& real_os() noexcept;
 
+// A descriptor that was just made, or its error. If the program has closed a standard stream, the new descriptor may be
+// in its place, and what is still printed there would get into it: then it moves to a higher number.
+[[nodiscard]] int above_standard_streams(int fd) noexcept;
+
 }  // namespace bloomery

@@ -154,6 +154,27 @@ TEST(RealOs, UsesTheFirstDescriptorToo) {
   EXPECT_EQ(boot, before);
 }
 
+// What the program then still prints must not get into a filter.
+TEST(RealOs, OpensNoFileInThePlaceOfAStandardStream) {
+  Scratch scratch;
+  const int input = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
+  ::close(0);
+  std::array<int, 2> opened{};
+  opened[0] = real_os().open((scratch / "f").c_str(), Os::Open::create);
+  opened[1] = real_os().open((scratch / "f").c_str(), Os::Open::write);
+  const int free_again = ::fcntl(0, F_GETFD);
+  if (input >= 0) {
+    ::dup2(input, 0);
+    ::close(input);
+  }
+  EXPECT_EQ(free_again, -1);
+  for (const int fd : opened) {
+    EXPECT_GT(fd, STDERR_FILENO);
+    EXPECT_EQ(::fcntl(fd, F_GETFD), FD_CLOEXEC);
+    if (fd > STDERR_FILENO) real_os().close(fd);
+  }
+}
+
 TEST(RealOs, KnowsItsBootAndIsRandom) {
   Os::Id one{}, two{};
   ASSERT_EQ(real_os().boot_id(one), 0);

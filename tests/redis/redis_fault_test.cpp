@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "redis/proxy.hpp"
@@ -337,6 +340,21 @@ TEST(RedisFault, WhatIsNotRedisIsNotBelieved) {
         RedisFilter::open({{.socket = std::string(200, 'x')}, "filter"});
       },
       ErrorCode::invalid_argument);
+}
+
+// A program may have closed its standard streams and print all the same, which must not get to the server.
+TEST(Socket, IsNotInThePlaceOfAStandardStream) {
+  const Server server;
+  const int input = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
+  ::close(0);
+  detail::Connection connection(server.address());
+  connection.ask({"PING"});
+  const int free_still = ::fcntl(0, F_GETFD);
+  if (input >= 0) {
+    ::dup2(input, 0);
+    ::close(input);
+  }
+  EXPECT_EQ(free_still, -1);
 }
 
 }  // namespace

@@ -18,6 +18,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/os.hpp"
+
 namespace bloomery::detail {
 namespace {
 
@@ -30,8 +32,9 @@ Socket::Socket(const RedisAddress& address, std::string name)
       timeout_(std::clamp<std::chrono::milliseconds::rep>(address.timeout.count(), 1,
                                                           std::numeric_limits<int>::max())) {
   const auto connect_to = [this](int family, const sockaddr* to, socklen_t size) {
-    descriptor_ = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (descriptor_ < 0) return errno;
+    const int made = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    descriptor_ = above_standard_streams(made < 0 ? -errno : made);
+    if (descriptor_ < 0) return -descriptor_;
     if (connect(descriptor_, to, size) == 0) return 0;
     int error = errno;
     if (error == EINPROGRESS || error == EAGAIN) {

@@ -302,7 +302,7 @@ void warn_if_over_capacity(const FilterStats& stats, const std::string& advice) 
         "{} of the bits are ones, more than half: the false-positive rate is now {}; rotate or "
         "empty the filter, or move to a better one",
         share_text(stats.fill), fpr);
-  } else if (stats.estimated_items > static_cast<double>(stats.capacity)) {
+  } else {
     const std::string keys = std::isfinite(stats.estimated_items)
                                  ? fmt::format("about {} keys", group_digits(stats.estimated_items))
                                  : "more keys than can be estimated";
@@ -313,11 +313,6 @@ void warn_if_over_capacity(const FilterStats& stats, const std::string& advice) 
         keys, group_digits(stats.capacity), is_met ? "still" : "now", fpr,
         is_met ? "not above" : "not", fpr_text(stats.fpr),
         stats.generations ? "rotate it, or create a larger one" : advice);
-  } else {
-    // Hashes that are far from uniform fill a filter before its keys do.
-    text = fmt::format(
-        "{} of the bits are ones, more than half: the false-positive rate is now {}; {}",
-        share_text(stats.fill), fpr, advice);
   }
   remark("warning: " + text);
 }

@@ -18,8 +18,8 @@ struct Stats {
   double estimated_items = 0;
   // If sampled is true, this comes from a quarter of the sampled blocks.
   double current_fpr = 0;  // the false-positive rate of the bits as they are
-  // The filter holds more keys than it was planned for, or, in Redis strings and for PHP classes, more than half
-  // of its bits are set. Use a larger filter.
+  // The filter holds more keys than it was planned for, or, for PHP classes, more than half of its bits are set. Use a
+  // larger filter.
   bool over_capacity = false;
 };
 

@@ -10,6 +10,8 @@
 #include <atomic>
 #include <memory>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "redis/scripted.hpp"
 #include "redis/shapes.hpp"
@@ -144,6 +146,29 @@ TEST_P(RedisStrings, SampleTheFillOfALargeFilter) {
   EXPECT_NEAR(stats.fill, double{1 << 23} / static_cast<double>(filter.plan().bits), 0.0012);
   EXPECT_GT(stats.fill_error, 0);
   EXPECT_FALSE(stats.over_capacity);
+}
+
+// These plans have more than half of their bits set at the capacity. The keys and their bits are always the same.
+TEST_P(RedisStrings, AreNotOverCapacityBeforeTheyAre) {
+  for (const auto& [fpr, layout] :
+       {std::pair{0.01, Layout::standard}, {0.3, Layout::blocked}, {0.5, Layout::blocked2}}) {
+    SCOPED_TRACE(to_string(layout));
+    const Plan asked = plan(20'000, fpr, layout);
+    server().ask({"FLUSHALL"});
+    auto filter = create(asked);
+    auto writer = RedisFilterWriter::of_keys(place("new"), asked, Hasher());
+    for (const bool over : {false, true}) {
+      const auto keys = keys_from(1, over ? 26'000 : 20'000);
+      filter.insert_many(keys);
+      const Stats stats = filter.stats();
+      EXPECT_GT(stats.fill, 0.5);
+      EXPECT_EQ(stats.over_capacity, over);
+      std::vector<Hash128> hashes;
+      for (const std::uint64_t key : keys) hashes.push_back(Hasher()(key));
+      writer.insert_hashes(hashes);
+      EXPECT_EQ(writer.stats().over_capacity, over);
+    }
+  }
 }
 
 TEST_P(RedisStrings, KeepNothingOfALookUp) {

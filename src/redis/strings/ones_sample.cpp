@@ -46,8 +46,9 @@ Share OnesSample::share() const noexcept {
 Stats stats_of(const Plan& plan, const Share& share) noexcept {
   const double items = estimated_items(plan, share.ones);
   const double fpr = std::isinf(items) ? 1 : predicted_fpr(plan, items);
-  return {share.ones, share.error, share.sampled,
-          items,      fpr,         share.ones > 0.5 || over_capacity(plan, items)};
+  // Four standard errors of the sample, beside those of the estimate: no false alarm at the capacity.
+  const double least = estimated_items(plan, std::max(0.0, share.ones - 4 * share.error));
+  return {share.ones, share.error, share.sampled, items, fpr, over_capacity(plan, least)};
 }
 
 }  // namespace bloomery::detail

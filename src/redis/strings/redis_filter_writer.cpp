@@ -187,11 +187,7 @@ class RedisFilterWriter::NewStrings {
 
   Stats stats() {
     if (!collected_) return detail::stats_of(header_.plan, bits_.share_of_ones());
-    const double fill = collected_->fill();
-    return {.fill = fill,
-            .estimated_items = collected_->estimated_items(),
-            .current_fpr = collected_->current_fpr(),
-            .over_capacity = fill > 0.5 || collected_->over_capacity()};
+    return collected_->stats(Precision::exact);
   }
 
   void publish() {

@@ -46,7 +46,7 @@ Share OnesSample::share() const noexcept {
 Stats stats_of(const Plan& plan, const Share& share) noexcept {
   const double items = estimated_items(plan, share.ones);
   const double fpr = std::isinf(items) ? 1 : predicted_fpr(plan, items);
-  // Four standard errors of the sample, beside those of the estimate: no false alarm at the capacity.
+  // Less four standard errors of the sample, so that a filter at its capacity is not over it.
   const double least = estimated_items(plan, std::max(0.0, share.ones - 4 * share.error));
   return {share.ones, share.error, share.sampled, items, fpr, over_capacity(plan, least)};
 }

@@ -72,15 +72,22 @@ void check(const WindowPlan& plan, std::size_t most_at_once, std::uint64_t most_
   auto window = made(header_of(plan));
   WindowFilter filter(plan);
   std::uint64_t now = 1'000'000;
+  std::vector<Hash128> of_each_step;
   for (int step = 0; step < 60; ++step) {
     const auto hashes = random.hashes(1 + random() % most_at_once);
+    of_each_step.push_back(hashes[0]);
     ASSERT_EQ(add(*window, hashes), add(filter, hashes));
     for (const Hash128 hash : random.hashes(100))
       ASSERT_EQ(found(*window, hash), filter.may_contain_hash(hash));
     ASSERT_TRUE(found(*window, hashes.back()));
     now += random() % most_seconds;
+    // A look-up does not turn the ring, and gives the answer from after it.
+    std::vector<bool> at_this_time;
+    for (const Hash128 hash : of_each_step) at_this_time.push_back(found(*window, hash, now));
     window->advance(now);
     filter.advance(now);
+    for (std::size_t i = 0; i < of_each_step.size(); ++i)
+      ASSERT_EQ(at_this_time[i], filter.may_contain_hash(of_each_step[i]));
     if (step == 40) {
       window->clear();
       filter.clear();

@@ -1,11 +1,13 @@
 // Plans of frozen filters: the cells of a partition, which buckets it has, and the rate and the bytes of the whole.
 #include <bloomery/frozen_filter.hpp>
+#include <bloomery/spec.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <variant>
 
 #include "plan/fuse_geometry.hpp"
 #include "support/expect_error.hpp"
@@ -132,6 +134,13 @@ TEST(FrozenPlan, HasNoCellsWithoutKeys) {
     EXPECT_EQ(none.fingerprint_bits, frozen_plan(1, fpr).fingerprint_bits);
     EXPECT_EQ(none.bytes(), detail::partition_table_bytes(1));
   }
+}
+
+TEST(FrozenPlan, IsThatOfASpec) {
+  FilterSpec spec{.kind = Kind::frozen, .capacity = 1000, .fpr = 0.001};
+  EXPECT_EQ(std::get<FrozenPlan>(plan(spec)), frozen_plan(1000, 0.001));
+  spec.delta = 50;
+  EXPECT_EQ(std::get<FrozenPlan>(plan(spec)), frozen_plan(1000, 0.001, 50));
 }
 
 TEST(FrozenPlan, StatesTheBytesThatItTakes) {

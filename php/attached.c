@@ -168,8 +168,7 @@ ZEND_METHOD(Bloomery_Filter, attach) {
   bloomery_ask(&request);
   request.options.flags = BLOOMERY_SHARED;
   if (!bloomery_may_open(path) ||
-      (!no_capacity && !bloomery_take_count(&request.spec.capacity, "capacity", capacity)) ||
-      (!no_fpr && !bloomery_take_fpr(&request, fpr)))
+      !bloomery_take_sizes(&request, no_capacity ? NULL : &capacity, no_fpr ? NULL : &fpr))
     RETURN_THROWS();
   zend_class_entry *called = zend_get_called_scope(execute_data);
   if (writes && !bloomery_take_class(&request, called, path)) RETURN_THROWS();

@@ -191,8 +191,7 @@ static void construct(INTERNAL_FUNCTION_PARAMETERS, uint32_t kind) {
   bloomery_ask(&request);
   request.spec.kind = kind;
   if (kind == BLOOMERY_WINDOW && !bloomery_take_count(&request.spec.window, "window", window)) RETURN_THROWS();
-  if (!bloomery_take_count(&request.spec.capacity, "capacity", capacity) || !bloomery_take_fpr(&request, fpr) ||
-      (options && !bloomery_take_options(&request, options, false)))
+  if (!bloomery_take_sizes(&request, &capacity, &fpr) || (options && !bloomery_take_options(&request, options, false)))
     RETURN_THROWS();
   bloomery_error error;
   self->filter = bloomery_new(&request.spec, &request.options, &error);
@@ -294,8 +293,8 @@ static void open_or_rebuild(INTERNAL_FUNCTION_PARAMETERS, bool rebuilds) {
   bloomery_request request;
   bloomery_ask(&request);
   if (!bloomery_may_open(location) ||
-      (!no_capacity && !bloomery_take_count(&request.spec.capacity, "capacity", capacity)) ||
-      (!no_fpr && !bloomery_take_fpr(&request, fpr)) || (options && !bloomery_take_options(&request, options, true)))
+      !bloomery_take_sizes(&request, no_capacity ? NULL : &capacity, no_fpr ? NULL : &fpr) ||
+      (options && !bloomery_take_options(&request, options, true)))
     RETURN_THROWS();
   zend_class_entry *called = zend_get_called_scope(execute_data);
   if (how != 'r' && how != 'w' && !bloomery_take_class(&request, called, location)) RETURN_THROWS();
@@ -366,8 +365,8 @@ ZEND_METHOD(Bloomery_Filter, plan) {
   ZEND_PARSE_PARAMETERS_END();
   bloomery_request request;
   bloomery_ask(&request);
-  if ((!no_capacity && !bloomery_take_count(&request.spec.capacity, "capacity", capacity)) ||
-      (!no_fpr && !bloomery_take_fpr(&request, fpr)) || (options && !bloomery_take_options(&request, options, true)) ||
+  if (!bloomery_take_sizes(&request, no_capacity ? NULL : &capacity, no_fpr ? NULL : &fpr) ||
+      (options && !bloomery_take_options(&request, options, true)) ||
       !bloomery_take_class(&request, zend_get_called_scope(execute_data), NULL))
     RETURN_THROWS();
   bloomery_plan plan = {.size = sizeof plan};

@@ -58,7 +58,7 @@ bool bloomery_take_count(uint64_t *to, const char *name, zend_long value) {
   return true;
 }
 
-bool bloomery_take_fpr(bloomery_request *request, double fpr) {
+static bool take_fpr(bloomery_request *request, double fpr) {
   /* For the C interface, 0 is a rate that follows from the other numbers. */
   if (fpr == 0) {
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT,
@@ -67,6 +67,11 @@ bool bloomery_take_fpr(bloomery_request *request, double fpr) {
   }
   request->spec.fpr = fpr;
   return true;
+}
+
+bool bloomery_take_sizes(bloomery_request *request, const zend_long *capacity, const double *fpr) {
+  return (!capacity || bloomery_take_count(&request->spec.capacity, "capacity", *capacity)) &&
+         (!fpr || take_fpr(request, *fpr));
 }
 
 static bool take_word(uint32_t *to, const struct option *option, const zval *value) {

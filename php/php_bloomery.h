@@ -110,7 +110,8 @@ void bloomery_ask(bloomery_request *request);
 bool bloomery_take_options(bloomery_request *request, const HashTable *options, bool at_a_place);
 /* Adds a number; false and an exception if it is less than 1. */
 bool bloomery_take_count(uint64_t *to, const char *name, zend_long value);
-bool bloomery_take_fpr(bloomery_request *request, double fpr);
+/* Adds the capacity and the false-positive rate; NULL: not given. */
+bool bloomery_take_sizes(bloomery_request *request, const zend_long *capacity, const double *fpr);
 
 /* Gives a new filter the kind of the class that open(), attach() or plan() was called of. location: NULL for a filter in
  * memory. False and an exception: its objects have no filter of the kind that was asked for; then nothing may be made or

@@ -116,7 +116,7 @@ class Contents {
   virtual void merge(const Contents& /*other*/) {}
   // Adds a part of another filter of the same scheme: its bytes from `at` on. inserted() stays.
   virtual void merge_bytes(std::uint64_t /*at*/, std::span<const std::byte> /*bytes*/) noexcept {}
-  // Forgets every key. A frozen filter ignores it: make a new one instead.
+  // Forgets every key. Not for frozen filters: make a new one instead.
   virtual void clear() noexcept {}
 
   // ---- the whole --------------------------------------------------------------------------------

@@ -159,8 +159,7 @@ TEST(RedisFault, AServerMaySayNothing) {
   auto filter = RedisFilter::create({address, "filter"}, plan(1'000, 0.01));
   server.signal(SIGSTOP);
   // Signals do not extend the time.
-  struct sigaction before {
-  }, nothing{};
+  struct sigaction before = {}, nothing = {};
   nothing.sa_handler = [](int) {};
   ::sigaction(SIGALRM, &nothing, &before);
   const itimerval often{{0, 20'000}, {0, 20'000}}, never{};

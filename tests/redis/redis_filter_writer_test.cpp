@@ -1,4 +1,6 @@
 // Filters in shards that are written beside what has their name: their bits, and what stays of them.
+#include <bloomery/rotating_redis_filter.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-#include <bloomery/rotating_redis_filter.hpp>
 
 #include "redis/filter_writers.hpp"
 #include "redis/scripted.hpp"

@@ -16,12 +16,6 @@ namespace {
   throw Error(ErrorCode::invalid_argument, text);
 }
 
-std::string text_of(const char* location) {
-  if (location == nullptr) refuse("the location is NULL; give a path or an address");
-  if (*location == 0) refuse("the location is empty; give a path or an address");
-  return location;
-}
-
 Access access_of(std::uint32_t access) {
   if (access != BLOOMERY_READ && access != BLOOMERY_WRITE)
     refuse("there is no access " + std::to_string(access) +
@@ -94,12 +88,6 @@ bloomery_filter* bloomery_rebuild(const char* location, const bloomery_spec* spe
     const AnyOptions made = options_in_memory(options);
     if (made.scheme) refuse("a filter that is rebuilt has no bits of a PHP class");
     return AnyFilter::rebuild(text_of(location), bloomery::plan(c::spec_of(spec)), made.hasher());
-  });
-}
-
-int bloomery_rotate(const char* location, const bloomery_options* options, bloomery_error* error) {
-  return number_of(error, [&] {
-    return AnyFilter::rotate(text_of(location), options_of(options)).done ? 1 : 0;
   });
 }
 

@@ -61,6 +61,12 @@ std::optional<PhpScheme> scheme_of(const bloomery_options& given) {
 
 }  // namespace
 
+std::string text_of(const char* location) {
+  if (location == nullptr) refuse("the location is NULL; give a path or an address");
+  if (*location == 0) refuse("the location is empty; give a path or an address");
+  return location;
+}
+
 void refuse_size(const char* name, std::size_t size) {
   refuse("bloomery_" + std::string(name) + " says that it has " + std::to_string(size) +
          " bytes; set its size to sizeof(bloomery_" + name + ")");

@@ -49,6 +49,8 @@ void give(Struct from, Struct* to, std::size_t size) noexcept {
   std::memcpy(to, &from, sizeof from);
 }
 
+// A location. Error{invalid_argument}: it is null or empty.
+[[nodiscard]] std::string text_of(const char* location);
 [[nodiscard]] FilterSpec spec_of(const bloomery_spec* given);
 // Null gives the defaults.
 [[nodiscard]] AnyOptions options_of(const bloomery_options* given);

@@ -192,6 +192,21 @@ bloomery_filter *bloomery_rebuild(const char *location, const bloomery_spec *spe
  * its users. 1: done. 0: another client rotated it at the same time; of the bits of a PHP class: nothing was added since
  * the last rotation. BLOOMERY_WRONG_KIND: it has no generations. Of options only those of a PHP class are used. */
 int bloomery_rotate(const char *location, const bloomery_options *options, bloomery_error *error);
+/* Copies the filter at `source` to `out`, bit for bit: a plain filter between files, Redis strings, shards, dumps and
+ * modules; a filter of a module between servers and dumps; a frozen one into a module; the bits of a PHP class, with its
+ * options, between files and Redis. `out` gets the whole filter or nothing. As a path it becomes a filter file, or for a
+ * filter of a module a dump, unless its name ends in ".bloom". Other options than BLOOMERY_REPLACE are not used.
+ * BLOOMERY_EXISTS; BLOOMERY_WRONG_KIND: `out` cannot hold these bits. */
+int bloomery_convert(const char *source, const char *out, const bloomery_options *options, bloomery_error *error);
+/* Makes a filter at `out` that has every key of the `count` sources: plain filters in files and Redis strings, counting
+ * filters in files, filters of a module in shards. If replace is true, it replaces a filter that is there.
+ * BLOOMERY_MISMATCH: their parameters differ; BLOOMERY_WRONG_KIND; BLOOMERY_EXISTS. */
+int bloomery_merge_locations(const char *const *sources, size_t count, const char *out, bool replace,
+                             bloomery_error *error);
+/* Checks a filter and changes nothing: in a file every byte, on a server headers and lengths, because bits have no
+ * checksums there. 1: it is what was written, or becomes that when it is next opened for writing. 0: a writer has it
+ * open; try again later. BLOOMERY_CORRUPT: it is damaged, and the text says what to do. */
+int bloomery_verify(const char *location, const bloomery_options *options, bloomery_error *error);
 /* Makes a filter in memory from the bytes of bloomery_encode or of a filter file. It checks all bytes before it
  * allocates memory. */
 bloomery_filter *bloomery_decode(const void *bytes, size_t size, bloomery_error *error);

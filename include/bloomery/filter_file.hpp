@@ -293,6 +293,8 @@ struct VerifyReport {
   [[nodiscard]] bool ok() const noexcept {
     return damaged_chunks.empty() && !spare_damaged && state != State::unclean;
   }
+  // Error{corrupt}, with the name and the detail, unless ok().
+  void require_ok(const std::string& name) const;
 };
 // Reads all of the file and changes nothing. Errors as FilterFile::open, if the file cannot be read at all.
 VerifyReport verify(const std::string& path);

@@ -13,8 +13,9 @@ The same key is the same bits as in the tool, in C and in C++, so that all of th
 
 Classes: `BloomFilter`, `CountingFilter` (keys can be removed), `ScalableFilter` (grows), `WindowFilter` (forgets),
 `FrozenFilter` (a set that does not change, the smallest).
-`open` opens or creates a filter at a path or an address of a server. `plan` says what a filter costs. Every failure
-is an `Error`, whose ``code`` is for programs.
+`open` opens or creates a filter at a path or an address of a server. `convert` copies one from place to place, `merge`
+makes one of many, `verify` checks one. `plan` says what a filter costs. Every failure is an `Error`, whose ``code`` is
+for programs.
 
 Threads may share a filter: calls that change it take turns, look-ups run side by side (on a server all calls take
 turns), and long calls give the GIL away.
@@ -30,13 +31,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 
 from . import _bloomery, _request
 from ._bloomery import Error, Filter
+from ._locations import convert, merge, rotate, verify
+from ._plans import Plan, plan, predicted_fpr
 
 if TYPE_CHECKING:
     from ._bloomery import Key, Keys
 
 __version__: str = _bloomery.__version__
 __all__ = ["BloomFilter", "CountingFilter", "ScalableFilter", "WindowFilter", "FrozenFilter", "Filter", "Error", "Plan",
-           "Stats", "open", "rebuild", "rotate", "from_bytes", "plan", "predicted_fpr"]
+           "Stats", "open", "rebuild", "rotate", "convert", "merge", "verify", "from_bytes", "plan", "predicted_fpr"]
 
 _Made = TypeVar("_Made", bound=Filter)
 _COMPARED = (slice(12, 13), slice(16, 32), slice(8192, None))  # of an encoded filter: hash, seed, bits (docs/format.md)
@@ -44,7 +47,8 @@ _COMPARED = (slice(12, 13), slice(16, 32), slice(8192, None))  # of an encoded f
 
 def _in_memory(cls: type[_Made], spec: tuple[Any, ...], hash: str | None, seed: int | None) -> _Made:
     family = _request.number_of("hash", _request.HASHES, hash)
-    made: _Made = _bloomery.make(cls, "new", "", 0, spec, 0, family, 0, _request.seed_bytes(seed, hash))
+    made: _Made = _bloomery.make(cls, "new", "", 0, spec, 0, family, 0, _request.seed_bytes(seed, hash),
+                                 _request.scheme_of())
     return _ready(made)
 
 
@@ -55,35 +59,6 @@ def _ready(made: _Made, clock: bool = True) -> _Made:
     if clock and made._stats()["window_unit"] == _request.UNITS["seconds"]:
         made._by_clock()
     return made
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The plan of a filter."""
-
-    kind: str
-    capacity: int
-    fpr: float
-    bytes: int
-    hashes: int
-    layout: str | None
-    bits_per_key: float
-
-
-def plan(capacity: int | None = None, fpr: float | None = None, **more: Any) -> Plan:
-    """The plan for a request: two of capacity, fpr, bits and hashes, and the other numbers of `open`.
-
-    >>> plan(1_000_000, 0.01).bits_per_key < 10
-    True
-    """
-    made = _bloomery.solve(_request.spec_of(capacity=capacity, fpr=fpr, **more))
-    return Plan(_request.word_of(_request.KINDS, made["kind"]) or "", made["capacity"], made["fpr"], made["bytes"],
-                made["hashes"], _request.word_of(_request.LAYOUTS, made["layout"]), made["bits_per_key"])
-
-
-def predicted_fpr(keys: float, capacity: int | None = None, fpr: float | None = None, **more: Any) -> float:
-    """The false-positive rate of the filter of this plan with `keys` distinct keys in it."""
-    return _bloomery.predict(_request.spec_of(capacity=capacity, fpr=fpr, **more), keys)
 
 
 @dataclass(frozen=True)
@@ -366,7 +341,8 @@ _BY_KIND = (_Elsewhere, BloomFilter, CountingFilter, ScalableFilter, WindowFilte
 
 def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None = None, fpr: float | None = None, *,
          durability: str | None = None, hash: str | None = None, seed: int | None = None, random_seed: bool = False,
-         rotating: bool = False, shared: bool = False, clock: bool = True, **more: Any) -> Any:
+         rotating: bool = False, shared: bool = False, clock: bool = True, php_hashes: str | None = None,
+         php_bits: int | None = None, php_items: int | None = None, **more: Any) -> Any:
     """Open the filter at a path, or at an address such as ``redis://10.0.0.7?key=seen``.
 
     mode: ``"r"`` to read, ``"w"`` to add to what is there, ``"a"`` the same, or a new filter if there is none, ``"x"``
@@ -377,7 +353,9 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
     file, which they share in memory, and one can write it; any number can write a plain filter if all of them set
     shared (its durability is ``"process"``). A reader of a plain filter sees at once what a writer adds, a reader of
     another kind after `reload`. A window filter of seconds follows the clock of this machine; without clock, only
-    `advance` sets its time. rotating: two generations in Redis strings; `rotate` drops the older one.
+    `advance` sets its time. rotating: two generations in Redis strings; `rotate` drops the older one. php_hashes, or
+    php_bits and php_items: the bits of a PHP class, in Redis or in a file with the reply of GET: the names of its hashes,
+    as ``"BKDR,SDBM,JS"``, or crc32 and mt_rand over so many bits for so many items.
 
     durability: what a change survives once its call returns; ``"sync"`` a power loss (each call waits for the device),
     ``"process"`` the death of the process, ``"none"`` nothing until `sync` or `close`. Error: its code is missing, exists,
@@ -392,7 +370,8 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
     return _ready(_bloomery.make(_BY_KIND, how, os.fspath(location), 1 if mode == "r" else 2, spec, flags,
                                  _request.number_of("hash", _request.HASHES, hash),
                                  _request.number_of("durability", _request.DURABILITIES, durability),
-                                 _request.seed_bytes(seed, hash)), clock)
+                                 _request.seed_bytes(seed, hash),
+                                 _request.scheme_of(php_hashes, php_bits, php_items)), clock)
 
 
 def rebuild(location: str | os.PathLike[str], capacity: int | None = None, fpr: float | None = None, *,
@@ -406,13 +385,7 @@ def rebuild(location: str | os.PathLike[str], capacity: int | None = None, fpr: 
     return _ready(_bloomery.make(_BY_KIND, "rebuild", os.fspath(location), 2, spec,
                                  _request.RANDOM_SEED if random_seed else 0,
                                  _request.number_of("hash", _request.HASHES, hash), 0,
-                                 _request.seed_bytes(seed, hash)), clock)
-
-
-def rotate(location: str | os.PathLike[str]) -> bool:
-    """Drop the older generation of a filter in Redis that was made with rotating, and begin a new one, for all its
-    users. False: another client did it at the same time. Error (wrong_kind): it has no generations."""
-    return _bloomery.rotate(os.fspath(location))
+                                 _request.seed_bytes(seed, hash), _request.scheme_of()), clock)
 
 
 def from_bytes(data: Any, clock: bool = True) -> Any:

@@ -62,6 +62,13 @@ def spec_of(kind: str | None = None, capacity: int | None = None, fpr: float | N
             whole_number("slices", slices, small), whole_number("delta", delta))
 
 
+def scheme_of(php_hashes: str | None = None, php_bits: int | None = None,
+              php_items: int | None = None) -> tuple[str | None, int, int]:
+    if php_hashes is not None and not isinstance(php_hashes, str):
+        raise TypeError(f'php_hashes is a text, as "BKDR,SDBM,JS", and not {php_hashes!r}')
+    return php_hashes, whole_number("php_bits", php_bits), whole_number("php_items", php_items)
+
+
 def seed_bytes(seed: int | None, hash: str | None) -> bytes | None:
     if seed is None:
         return None

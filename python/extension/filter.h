@@ -114,8 +114,15 @@ PyObject *filter_folder(PyObject *self, void *closure);
 PyObject *filter_is_timed(PyObject *self, void *closure);
 PyObject *filter_is_rebuilt(PyObject *self, void *closure);
 void filter_free(PyObject *object);
+/* The class of PHP whose bits they are: its words in the options, as a tuple. */
+#define SCHEME_FORMAT "zKK"
+#define SCHEME_FIELDS(options) &(options).php_hashes, &(options).php_bits, &(options).php_items
+
 PyObject *make(PyObject *module, PyObject *args);
 PyObject *rotate(PyObject *module, PyObject *args);
+PyObject *convert(PyObject *module, PyObject *args);
+PyObject *merge_locations(PyObject *module, PyObject *args);
+PyObject *verify(PyObject *module, PyObject *args);
 PyObject *decode(PyObject *module, PyObject *args);
 PyObject *solve(PyObject *module, PyObject *args);
 PyObject *predict(PyObject *module, PyObject *args);

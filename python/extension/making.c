@@ -75,8 +75,8 @@ static int options_of(bloomery_options *options, PyObject *seed) {
   return 0;
 }
 
-/* make(types, how, location, access, spec, flags, hash, durability, seed): how is "new", "create", "open_or_create",
- * "open" or "rebuild". */
+/* make(types, how, location, access, spec, flags, hash, durability, seed, scheme): how is "new", "create",
+ * "open_or_create", "open" or "rebuild". */
 PyObject *make(PyObject *Py_UNUSED(module), PyObject *args) {
   PyObject *types;
   const char *how;
@@ -84,8 +84,9 @@ PyObject *make(PyObject *Py_UNUSED(module), PyObject *args) {
   unsigned int access;
   bloomery_spec spec = {.size = sizeof spec};
   bloomery_options options = {.size = sizeof options};
-  if (!PyArg_ParseTuple(args, "OsO&I(" SPEC_FORMAT ")IIIO:make", &types, &how, PyUnicode_FSConverter, &path,
-                        &access, SPEC_FIELDS(spec), &options.flags, &options.hash, &options.durability, &seed))
+  if (!PyArg_ParseTuple(args, "OsO&I(" SPEC_FORMAT ")IIIO(" SCHEME_FORMAT "):make", &types, &how, PyUnicode_FSConverter,
+                        &path, &access, SPEC_FIELDS(spec), &options.flags, &options.hash, &options.durability, &seed,
+                        SCHEME_FIELDS(options)))
     return NULL;
   if (options_of(&options, seed) != 0) {
     Py_DECREF(path);
@@ -120,18 +121,6 @@ PyObject *make(PyObject *Py_UNUSED(module), PyObject *args) {
     ((Filter *)made)->is_rebuilt = strcmp(how, "rebuild") == 0;
   }
   return made;
-}
-
-PyObject *rotate(PyObject *Py_UNUSED(module), PyObject *args) {
-  PyObject *path;
-  if (!PyArg_ParseTuple(args, "O&:rotate", PyUnicode_FSConverter, &path)) return NULL;
-  const char *location = PyBytes_AsString(path);
-  bloomery_error error;
-  PyThreadState *thread = PyEval_SaveThread();
-  const int done = bloomery_rotate(location, NULL, &error);
-  PyEval_RestoreThread(thread);
-  Py_DECREF(path);
-  return done < 0 ? raise_error(&error) : PyBool_FromLong(done);
 }
 
 PyObject *decode(PyObject *Py_UNUSED(module), PyObject *args) {

@@ -17,7 +17,8 @@ void check_bits(const Opened& opened, VerifyReport& report) {
     report.detail =
         std::to_string(check.damaged.size()) + " of " + std::to_string(report.chunks) +
         (report.chunks == 1 ? " chunk" : " chunks") + " of the bits " +
-        (check.damaged.size() == 1 ? "is" : "are") + " damaged; " +
+        (check.damaged.size() == 1 ? "is damaged, number " : "are damaged, the first is number ") +
+        std::to_string(check.damaged.front()) + "; " +
         (is_built_once(opened.header.kind()) ? "rebuild it from its keys" : "salvage it");
   if (check.sums_damaged) {
     report.spare_damaged = true;
@@ -104,6 +105,12 @@ VerifyReport Files::verify(const std::string& path) const {
 }  // namespace bloomery::detail
 
 namespace bloomery {
+
+void VerifyReport::require_ok(const std::string& name) const {
+  if (ok()) return;
+  const bool is_named = detail.starts_with(name);  // it is the text of an Error
+  throw Error(ErrorCode::corrupt, is_named ? detail : name + ": " + detail);
+}
 
 VerifyReport verify(const std::string& path) { return detail::Files(real_os()).verify(path); }
 

@@ -295,26 +295,6 @@ TEST(CMake, MakesAndOpensFiles) {
   bloomery_free(nullptr);
 }
 
-TEST(CMake, RotatesOnlyGenerations) {
-  Scratch scratch;
-  const std::string path = scratch / "f.bloom";
-  const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
-  ASSERT_NE(Handle(bloomery_create(path.c_str(), &spec, nullptr, nullptr)), nullptr);
-  const auto refuses = [](bloomery_code code, const char* location, const char* names,
-                          const bloomery_options* options = nullptr) {
-    bloomery_error error{};
-    EXPECT_EQ(bloomery_rotate(location, options, &error), -code);
-    EXPECT_EQ(error.code, code);
-    EXPECT_NE(std::string_view(error.text).find(names), std::string_view::npos) << error.text;
-  };
-  refuses(BLOOMERY_WRONG_KIND, path.c_str(), path.c_str());
-  refuses(BLOOMERY_UNAVAILABLE, "redis://127.0.0.1:1?key=k", "127.0.0.1:1");
-  refuses(BLOOMERY_INVALID_ARGUMENT, nullptr, "NULL");
-  refuses(BLOOMERY_INVALID_ARGUMENT, "", "empty");
-  bloomery_options options{};
-  refuses(BLOOMERY_INVALID_ARGUMENT, path.c_str(), "size", &options);
-}
-
 TEST(CMake, OpensOrCreates) {
   Scratch scratch;
   const std::string path = scratch / "f.bloom";

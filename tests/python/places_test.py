@@ -4,7 +4,6 @@ import ctypes
 import os
 import pathlib
 import pickle
-import socket
 import subprocess
 import tempfile
 import threading
@@ -12,6 +11,7 @@ import time
 import unittest
 
 import bloomery
+import server
 from bloomery import BloomFilter, Error, WindowFilter
 
 TOOL = os.environ["BLOOMERY_TOOL"]
@@ -222,19 +222,7 @@ class Files(unittest.TestCase):
 @unittest.skipUnless(os.environ["BLOOMERY_HAS_REDIS"] == "1", "there is no Redis client")
 class Servers(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        path = f"{scratch.name}/redis.sock"
-        module = ["--loadmodule", MODULE] if MODULE else []
-        server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--dir", scratch.name,
-                                   *module], stdout=subprocess.DEVNULL)
-        self.addCleanup(server.wait)
-        self.addCleanup(server.terminate)
-        deadline = time.monotonic() + 60
-        with socket.socket(socket.AF_UNIX) as client:
-            while client.connect_ex(path) != 0:
-                self.assertLess(time.monotonic(), deadline)
-                time.sleep(0.01)
+        path = server.start(self)
         self.address = f"redis+unix://{path}?key=seen"
         self.modules = f"redis+module+unix://{path}?key="
 

@@ -21,6 +21,9 @@ def right() -> int:
     plan: Plan = bloomery.plan(1000, 0.01)
     with seen as same:
         same.save(pathlib.Path("f.bloom"))
+    bloomery.convert("f.bloom", pathlib.Path("g.bloom"), replace=True)
+    bloomery.merge([pathlib.Path("f.bloom"), "g.bloom"], "h.bloom")
+    new |= bloomery.verify("h.bloom")
     return new + known + count + removed + (stats.inserted or 0) + plan.bytes
 
 

@@ -47,7 +47,7 @@ class Wheel(unittest.TestCase):
             self.assertRegex(wheels[0].name, r"^bloomery-[\d.]+-cp311-abi3-linux_\w+\.whl$")
             shutil.unpack_archive(wheels[0], scratch / "installed", "zip")
             files = {file.name for file in (scratch / "installed/bloomery").iterdir()}
-            self.assertLessEqual({"__init__.py", "_request.py", "scrapy.py", "py.typed", "_bloomery.pyi", "_bloomery.abi3.so"}, files)
+            self.assertLessEqual({"__init__.py", "_locations.py", "_plans.py", "_request.py", "scrapy.py", "py.typed", "_bloomery.pyi", "_bloomery.abi3.so"}, files)
             said = subprocess.run([sys.executable, "-c", "import bloomery; print(bloomery.BloomFilter(9, 0.1).add('a'))"],
                                   env=environment | {"PYTHONPATH": str(scratch / "installed")}, cwd=scratch,
                                   capture_output=True, text=True)

@@ -1,0 +1,77 @@
+/* Handles whole filters by their locations: no object is made. */
+#include "filter.h"
+
+#include <stdlib.h>
+
+PyObject *rotate(PyObject *Py_UNUSED(module), PyObject *args) {
+  PyObject *path;
+  bloomery_options options = {.size = sizeof options};
+  if (!PyArg_ParseTuple(args, "O&(" SCHEME_FORMAT "):rotate", PyUnicode_FSConverter, &path, SCHEME_FIELDS(options)))
+    return NULL;
+  const char *location = PyBytes_AsString(path);
+  bloomery_error error;
+  PyThreadState *thread = PyEval_SaveThread();
+  const int done = bloomery_rotate(location, &options, &error);
+  PyEval_RestoreThread(thread);
+  Py_DECREF(path);
+  return done < 0 ? raise_error(&error) : PyBool_FromLong(done);
+}
+
+PyObject *convert(PyObject *Py_UNUSED(module), PyObject *args) {
+  PyObject *source, *out;
+  bloomery_options options = {.size = sizeof options};
+  if (!PyArg_ParseTuple(args, "O&O&I(" SCHEME_FORMAT "):convert", PyUnicode_FSConverter, &source, PyUnicode_FSConverter,
+                        &out, &options.flags, SCHEME_FIELDS(options)))
+    return NULL;
+  const char *from = PyBytes_AsString(source), *to = PyBytes_AsString(out);
+  bloomery_error error;
+  PyThreadState *thread = PyEval_SaveThread();
+  const int done = bloomery_convert(from, to, &options, &error);
+  PyEval_RestoreThread(thread);
+  Py_DECREF(source);
+  Py_DECREF(out);
+  if (done < 0) return raise_error(&error);
+  Py_RETURN_NONE;
+}
+
+/* merge(sources, out, replace): sources is a tuple of bytes. */
+PyObject *merge_locations(PyObject *Py_UNUSED(module), PyObject *args) {
+  PyObject *sources, *out;
+  int replace;
+  if (!PyArg_ParseTuple(args, "O!O&p:merge", &PyTuple_Type, &sources, PyUnicode_FSConverter, &out, &replace)) return NULL;
+  const Py_ssize_t count = PyTuple_Size(sources);
+  const char **all = malloc(((size_t)count + 1) * sizeof *all);
+  if (!all) {
+    Py_DECREF(out);
+    return PyErr_NoMemory();
+  }
+  for (Py_ssize_t i = 0; i < count; ++i)
+    if (PyBytes_AsStringAndSize(PyTuple_GetItem(sources, i), (char **)&all[i], NULL) != 0) {
+      free(all);
+      Py_DECREF(out);
+      return NULL;
+    }
+  const char *to = PyBytes_AsString(out);
+  bloomery_error error;
+  PyThreadState *thread = PyEval_SaveThread();
+  const int done = bloomery_merge_locations(all, (size_t)count, to, replace, &error);
+  PyEval_RestoreThread(thread);
+  free(all);
+  Py_DECREF(out);
+  if (done < 0) return raise_error(&error);
+  Py_RETURN_NONE;
+}
+
+PyObject *verify(PyObject *Py_UNUSED(module), PyObject *args) {
+  PyObject *path;
+  bloomery_options options = {.size = sizeof options};
+  if (!PyArg_ParseTuple(args, "O&(" SCHEME_FORMAT "):verify", PyUnicode_FSConverter, &path, SCHEME_FIELDS(options)))
+    return NULL;
+  const char *location = PyBytes_AsString(path);
+  bloomery_error error;
+  PyThreadState *thread = PyEval_SaveThread();
+  const int whole = bloomery_verify(location, &options, &error);
+  PyEval_RestoreThread(thread);
+  Py_DECREF(path);
+  return whole < 0 ? raise_error(&error) : PyBool_FromLong(whole);
+}

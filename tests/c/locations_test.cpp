@@ -1,0 +1,163 @@
+// Whole filters by their locations.
+#include <gtest/gtest.h>
+#include <bloomery/bloomery.hpp>
+
+#include <fstream>
+#include <string>
+
+#include "c/handles.hpp"
+#include "store/scratch.hpp"
+
+namespace bloomery::test {
+namespace {
+
+void create(const std::string& path, const std::string& key, std::uint32_t kind = BLOOMERY_PLAIN) {
+  const bloomery_spec spec = spec_of(kind);
+  const Handle filter(bloomery_create(path.c_str(), &spec, nullptr, nullptr));
+  ASSERT_NE(filter, nullptr);
+  ASSERT_EQ(insert(filter, key), 1);
+  ASSERT_EQ(bloomery_close(filter.get(), nullptr), 0);
+}
+
+Handle open(const std::string& path, const bloomery_options* options = nullptr) {
+  bloomery_error error{};
+  Handle filter(bloomery_open(path.c_str(), BLOOMERY_READ, options, &error));
+  EXPECT_NE(filter, nullptr) << error.text;
+  return filter;
+}
+
+TEST(CLocations, RotatesOnlyGenerations) {
+  Scratch scratch;
+  const std::string path = scratch / "f.bloom";
+  const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
+  ASSERT_NE(Handle(bloomery_create(path.c_str(), &spec, nullptr, nullptr)), nullptr);
+  const auto refuses = [](bloomery_code code, const char* location, const char* names,
+                          const bloomery_options* options = nullptr) {
+    bloomery_error error{};
+    EXPECT_EQ(bloomery_rotate(location, options, &error), -code);
+    EXPECT_EQ(error.code, code);
+    EXPECT_NE(std::string_view(error.text).find(names), std::string_view::npos) << error.text;
+  };
+  refuses(BLOOMERY_WRONG_KIND, path.c_str(), path.c_str());
+  refuses(BLOOMERY_UNAVAILABLE, "redis://127.0.0.1:1?key=k", "127.0.0.1:1");
+  refuses(BLOOMERY_INVALID_ARGUMENT, nullptr, "NULL");
+  refuses(BLOOMERY_INVALID_ARGUMENT, "", "empty");
+  bloomery_options options{};
+  refuses(BLOOMERY_INVALID_ARGUMENT, path.c_str(), "size", &options);
+}
+
+TEST(CLocations, ConvertsAndReplacesOnlyIfAsked) {
+  Scratch scratch;
+  const std::string from = scratch / "from.bloom", to = scratch / "to.bloom";
+  create(from, "one");
+  bloomery_error error{};
+  ASSERT_EQ(bloomery_convert(from.c_str(), to.c_str(), nullptr, &error), 0) << error.text;
+  EXPECT_EQ(contains(open(to), "one") * 2 + contains(open(to), "two"), 2);
+  create(from + "2", "two");
+  const auto again = [&](const bloomery_options* options) {
+    return [&, options](bloomery_error* told) {
+      return bloomery_convert((from + "2").c_str(), to.c_str(), options, told);
+    };
+  };
+  expect_code(BLOOMERY_EXISTS, to, again(nullptr));
+  EXPECT_EQ(contains(open(to), "one"), 1);
+  bloomery_options options{};
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "size", again(&options));
+  options.size = sizeof options;
+  options.flags = BLOOMERY_REPLACE;
+  EXPECT_EQ(again(&options)(nullptr), 0);
+  EXPECT_EQ(contains(open(to), "one") * 2 + contains(open(to), "two"), 1);
+  for (const char* nowhere : {static_cast<const char*>(nullptr), ""}) {
+    const std::string word = nowhere == nullptr ? "NULL" : "empty";
+    expect_code(BLOOMERY_INVALID_ARGUMENT, word, [&](bloomery_error* told) {
+      return bloomery_convert(nowhere, to.c_str(), nullptr, told);
+    });
+    expect_code(BLOOMERY_INVALID_ARGUMENT, word, [&](bloomery_error* told) {
+      return bloomery_convert(to.c_str(), nowhere, nullptr, told);
+    });
+  }
+}
+
+TEST(CLocations, ConvertsTheBitsOfAPhpClassAsTheyAre) {
+  Scratch scratch;
+  const std::string from = scratch / "from.bits", to = scratch / "to.bits";
+  bloomery_options options{};
+  options.size = sizeof options;
+  options.php_bits = 1000;
+  options.php_items = 100;
+  bloomery_spec none{};
+  none.size = sizeof none;
+  const Handle bits(bloomery_create(from.c_str(), &none, &options, nullptr));
+  ASSERT_NE(bits, nullptr);
+  ASSERT_EQ(insert(bits, "one"), 1);
+  bloomery_error error{};
+  ASSERT_EQ(bloomery_convert(from.c_str(), to.c_str(), &options, &error), 0) << error.text;
+  EXPECT_EQ(contains(open(to, &options), "one") * 2 + contains(open(to, &options), "two"), 2);
+  EXPECT_EQ(bloomery_verify(to.c_str(), &options, &error), 1) << error.text;
+  expect_code(BLOOMERY_NOT_A_FILTER, from, [&](bloomery_error* told) {
+    return bloomery_convert(from.c_str(), (to + "2").c_str(), nullptr, told);
+  });
+}
+
+TEST(CLocations, MergesEveryKeyOfTheSources) {
+  Scratch scratch;
+  std::string names[3];
+  for (int i = 0; i < 3; ++i) create(names[i] = scratch / std::to_string(i), std::to_string(i));
+  const char* const sources[] = {names[0].c_str(), names[1].c_str(), names[2].c_str()};
+  const std::string to = scratch / "to.bloom";
+  const auto merge = [&](std::size_t count, bool replace, const char* const* from) {
+    return [&, count, replace, from](bloomery_error* told) {
+      return bloomery_merge_locations(from, count, to.c_str(), replace, told);
+    };
+  };
+  const auto keys = [&] {
+    const Handle merged = open(to);
+    std::string found;
+    for (const char* key : {"0", "1", "2", "3"})
+      if (contains(merged, key) == 1) found += key;
+    return found;
+  };
+  EXPECT_EQ(merge(2, false, sources)(nullptr), 0);
+  EXPECT_EQ(keys(), "01");
+  expect_code(BLOOMERY_EXISTS, to, merge(3, false, sources));
+  EXPECT_EQ(merge(3, true, sources)(nullptr), 0);
+  EXPECT_EQ(keys(), "012");
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "nothing to merge", merge(0, true, sources));
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "NULL", merge(1, true, nullptr));
+  const char* const no_name[] = {names[0].c_str(), nullptr};
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "NULL", merge(2, true, no_name));
+  create(names[0] + "c", "0", BLOOMERY_COUNTING);
+  const std::string other = names[0] + "c";
+  const char* const two_kinds[] = {names[0].c_str(), other.c_str()};
+  expect_code(BLOOMERY_MISMATCH, other, merge(2, true, two_kinds));
+  EXPECT_EQ(keys(), "012");
+}
+
+TEST(CLocations, VerifyTellsDamageFromAWriter) {
+  Scratch scratch;
+  const std::string path = scratch / "f.bloom";
+  create(path, "one");
+  const auto verify = [&](bloomery_error* told) {
+    return bloomery_verify(path.c_str(), nullptr, told);
+  };
+  EXPECT_EQ(verify(nullptr), 1);
+  {
+    const Handle writer(bloomery_open(path.c_str(), BLOOMERY_WRITE, nullptr, nullptr));
+    ASSERT_EQ(insert(writer, "two"), 1);
+    EXPECT_EQ(verify(nullptr), 0);
+  }
+  EXPECT_EQ(verify(nullptr), 1);
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(8192 + 5);
+  const int byte = file.peek();
+  file.seekp(8192 + 5).put(static_cast<char>(byte ^ 4));
+  file.close();
+  expect_code(BLOOMERY_CORRUPT,
+              path + ": 1 of 1 chunk of the bits is damaged, number 0; salvage it", verify);
+  expect_code(BLOOMERY_MISSING, path + "2", [&](bloomery_error* told) {
+    return bloomery_verify((path + "2").c_str(), nullptr, told);
+  });
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -146,6 +146,25 @@ namespace Bloomery {
         public static function rotate(#[\SensitiveParameter] string $location): bool {}
 
         /**
+         * Copies a plain filter, bit for bit, between files, Redis strings, shards, dumps and modules, one of a module between
+         * servers and dumps, or a frozen one into a module. $to gets the whole filter or nothing; a path becomes a filter
+         * file, or for a filter of a module a dump, unless its name ends in ".bloom". $replace: it may replace a filter.
+         */
+        public static function convert(#[\SensitiveParameter] string $source, #[\SensitiveParameter] string $to, bool $replace = false): void {}
+
+        /**
+         * Makes a filter at $to that has every key of the filters at the locations $sources: plain ones in files and Redis
+         * strings, counting ones in files, those of a module in shards, which were made from the same numbers.
+         */
+        public static function mergeLocations(#[\SensitiveParameter] array $sources, #[\SensitiveParameter] string $to, bool $replace = false): void {}
+
+        /**
+         * Checks every byte of a filter in a file, and on a server headers and lengths, and changes nothing. False: a writer
+         * has it open, so try again later. The exception CORRUPT: it is damaged, and the message says what to do.
+         */
+        public static function verify(#[\SensitiveParameter] string $location): bool {}
+
+        /**
          * What a filter of the class's kind costs, without making it: kind, capacity, fpr, bytes, hashes, layout and
          * bits_per_key. Give two of $capacity, $fpr and the options bits and hashes; other options as for open().
          */

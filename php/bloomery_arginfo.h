@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: ad74a6aa35e3417a36d0ae0bcbd4cf58f33f2f06 */
+ * Stub hash: 652cd59bed63e607dd3a1196af7088725c00e545 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)
@@ -25,6 +25,20 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Filter_rotate, 0, 1, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, location, IS_STRING, 0)
 ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Filter_convert, 0, 2, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO(0, source, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, to, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, replace, _IS_BOOL, 0, "false")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Filter_mergeLocations, 0, 2, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO(0, sources, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, to, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, replace, _IS_BOOL, 0, "false")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Bloomery_Filter_verify arginfo_class_Bloomery_Filter_rotate
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Filter_plan, 0, 0, IS_ARRAY, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, capacity, IS_LONG, 1, "null")
@@ -150,6 +164,9 @@ ZEND_METHOD(Bloomery_Filter, __construct);
 ZEND_METHOD(Bloomery_Filter, open);
 ZEND_METHOD(Bloomery_Filter, rebuild);
 ZEND_METHOD(Bloomery_Filter, rotate);
+ZEND_METHOD(Bloomery_Filter, convert);
+ZEND_METHOD(Bloomery_Filter, mergeLocations);
+ZEND_METHOD(Bloomery_Filter, verify);
 ZEND_METHOD(Bloomery_Filter, plan);
 ZEND_METHOD(Bloomery_Filter, attach);
 ZEND_METHOD(Bloomery_Filter, decode);
@@ -195,6 +212,9 @@ static const zend_function_entry class_Bloomery_Filter_methods[] = {
 	ZEND_ME(Bloomery_Filter, open, arginfo_class_Bloomery_Filter_open, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, rebuild, arginfo_class_Bloomery_Filter_rebuild, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, rotate, arginfo_class_Bloomery_Filter_rotate, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(Bloomery_Filter, convert, arginfo_class_Bloomery_Filter_convert, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(Bloomery_Filter, mergeLocations, arginfo_class_Bloomery_Filter_mergeLocations, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(Bloomery_Filter, verify, arginfo_class_Bloomery_Filter_verify, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, plan, arginfo_class_Bloomery_Filter_plan, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, attach, arginfo_class_Bloomery_Filter_attach, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, decode, arginfo_class_Bloomery_Filter_decode, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
@@ -400,6 +420,16 @@ static zend_class_entry *register_class_Bloomery_Filter(zend_class_entry *class_
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "rebuild", sizeof("rebuild") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "rotate", sizeof("rotate") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "convert", sizeof("convert") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "convert", sizeof("convert") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "mergelocations", sizeof("mergelocations") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "mergelocations", sizeof("mergelocations") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "verify", sizeof("verify") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "attach", sizeof("attach") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 

@@ -1,4 +1,5 @@
-/* The objects of filters, and their methods except those for keys (keys.c) and bytes (bytes.c). */
+/* The objects of filters, and their methods except those for keys (keys.c), bytes (bytes.c) and locations
+ * (locations.c). */
 #include "php_bloomery.h"
 
 #include <ext/standard/url.h>
@@ -310,18 +311,6 @@ ZEND_METHOD(Bloomery_Filter, open) {
 
 ZEND_METHOD(Bloomery_Filter, rebuild) {
   open_or_rebuild(INTERNAL_FUNCTION_PARAM_PASSTHRU, true);
-}
-
-ZEND_METHOD(Bloomery_Filter, rotate) {
-  zend_string *location;
-  ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_STR(location)
-  ZEND_PARSE_PARAMETERS_END();
-  if (!bloomery_may_open(location)) RETURN_THROWS();
-  bloomery_error error;
-  const int done = bloomery_rotate(ZSTR_VAL(location), NULL, &error);
-  if (done < 0) return bloomery_throw(&error);
-  RETURN_BOOL(done);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------------- */

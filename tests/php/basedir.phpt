@@ -10,7 +10,9 @@ $f = new Filter(100, 0.01);
 $f->save("$inside/f.bloom");
 var_dump(Filter::open("$inside/f.bloom")->has("x"), Filter::attach("$inside/f.bloom")->has("x"));
 foreach (["$inside/../f.bloom", "/etc/passwd", "/tmp/f.bloom", "redis/://../../../../../../../etc/passwd"] as $path)
-    foreach ([fn() => Filter::open($path), fn() => Filter::open($path, "a", 10, 0.1), fn() => Filter::attach($path), fn() => $f->save($path)] as $i => $call)
+    foreach ([fn() => Filter::open($path), fn() => Filter::open($path, "a", 10, 0.1), fn() => Filter::attach($path), fn() => $f->save($path),
+              fn() => Filter::convert($path, "$inside/g"), fn() => Filter::convert("$inside/f.bloom", $path), fn() => Filter::verify($path),
+              fn() => Filter::mergeLocations(["$inside/f.bloom", $path], "$inside/g"), fn() => Filter::mergeLocations(["$inside/f.bloom"], $path)] as $i => $call)
         try { $call(); echo "$path: $i is open\n"; }
         catch (Exception $e) { if ($e->getCode() !== Exception::DENIED || !str_contains($e->getMessage(), "open_basedir")) echo $e->getMessage(), "\n"; }
 // The certificates of an address are files as well; a socket is not opened as one.

@@ -159,7 +159,6 @@ void ScalableFilter::reserve(std::uint64_t new_keys) {
     while (ready < new_keys) {
       const std::size_t next = sub_filters_.size() + reserved_.size();
       make_places(next + 1);
-      reserved_.reserve(reserved_.size() + 1);
       const Plan plan = sub_filter_plan(plan_, static_cast<std::uint32_t>(next));
       reserved_.push_back(make_sub_filter(empty_sub_filter(plan)));
       ready += plan.capacity;

@@ -102,6 +102,9 @@ using AnyImpl = std::unique_ptr<AnyFilter::Impl>;
 // The statistics of a plain filter whose bits were counted elsewhere, and those of a given share of ones.
 [[nodiscard]] FilterStats stats_of(const Plan& plan, const Stats& counted);
 [[nodiscard]] Stats plain_stats(const Plan& plan, double fill);
+// Adds the keys in the delta of a frozen filter to `stats`, which so far describe only the list.
+void add_delta(FilterStats& stats, const FrozenPlan& whole, const FilterView& delta,
+               std::uint64_t inserted, Precision precision);
 
 // A report that consists of one sentence.
 [[nodiscard]] inline VerifyReport said(std::string sentence) {

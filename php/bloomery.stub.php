@@ -286,7 +286,7 @@ namespace Bloomery\Legacy {
 
     /**
      * The class of the blog posts: string hashes, in one Redis string that PHP clients share. A class that derives
-     * from it sets the two properties.
+     * from it sets the first two properties.
      *
      * @not-serializable
      */
@@ -297,6 +297,13 @@ namespace Bloomery\Legacy {
 
         /** @var array */
         protected $hashFunction;
+
+        /**
+         * Whether keys are also looked up in the older bucket, which rotate() makes.
+         *
+         * @var bool
+         */
+        protected $rotating = false;
 
         /**
          * $config: an array of host, port, password, user, database; or a connected Redis of phpredis, to whose server
@@ -314,5 +321,12 @@ namespace Bloomery\Legacy {
 
         /** False: the key was certainly never added. */
         public function exists(string|int $string): bool {}
+
+        /**
+         * Puts the bucket aside, as {bucket}:older, and drops the one that was there before, so that the bucket is empty
+         * and a key is forgotten by the second rotation after it. Only with $rotating. False: nothing was added since the
+         * last rotation.
+         */
+        public function rotate(): bool {}
     }
 }

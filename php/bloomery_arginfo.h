@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 652cd59bed63e607dd3a1196af7088725c00e545 */
+ * Stub hash: 7e7bf7da2f7349d6942fd5df2bacea37a2edec5a */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)
@@ -159,6 +159,8 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilte
 	ZEND_ARG_TYPE_MASK(0, string, MAY_BE_STRING|MAY_BE_LONG, NULL)
 ZEND_END_ARG_INFO()
 
+#define arginfo_class_Bloomery_Legacy_BloomFilterRedis_rotate arginfo_class_Bloomery_Filter_reload
+
 
 ZEND_METHOD(Bloomery_Filter, __construct);
 ZEND_METHOD(Bloomery_Filter, open);
@@ -200,6 +202,7 @@ ZEND_METHOD(Bloomery_Legacy_BloomFilter, existKey);
 ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, __construct);
 ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, add);
 ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, exists);
+ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, rotate);
 
 
 static const zend_function_entry class_Bloomery_Exception_methods[] = {
@@ -273,6 +276,7 @@ static const zend_function_entry class_Bloomery_Legacy_BloomFilterRedis_methods[
 	ZEND_ME(Bloomery_Legacy_BloomFilterRedis, __construct, arginfo_class_Bloomery_Legacy_BloomFilterRedis___construct, ZEND_ACC_PUBLIC)
 	ZEND_ME(Bloomery_Legacy_BloomFilterRedis, add, arginfo_class_Bloomery_Legacy_BloomFilterRedis_add, ZEND_ACC_PUBLIC)
 	ZEND_ME(Bloomery_Legacy_BloomFilterRedis, exists, arginfo_class_Bloomery_Legacy_BloomFilterRedis_exists, ZEND_ACC_PUBLIC)
+	ZEND_ME(Bloomery_Legacy_BloomFilterRedis, rotate, arginfo_class_Bloomery_Legacy_BloomFilterRedis_rotate, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -498,6 +502,12 @@ static zend_class_entry *register_class_Bloomery_Legacy_BloomFilterRedis(void)
 	zend_string *property_hashFunction_name = zend_string_init("hashFunction", sizeof("hashFunction") - 1, 1);
 	zend_declare_property_ex(class_entry, property_hashFunction_name, &property_hashFunction_default_value, ZEND_ACC_PROTECTED, NULL);
 	zend_string_release(property_hashFunction_name);
+
+	zval property_rotating_default_value;
+	ZVAL_FALSE(&property_rotating_default_value);
+	zend_string *property_rotating_name = zend_string_init("rotating", sizeof("rotating") - 1, 1);
+	zend_declare_property_ex(class_entry, property_rotating_name, &property_rotating_default_value, ZEND_ACC_PROTECTED, NULL);
+	zend_string_release(property_rotating_name);
 
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);

@@ -12,6 +12,7 @@ typedef struct {
   zend_string *location;   /* the location of a bucket, with its password */
   zend_string *hashes;     /* their names, with commas */
   uint32_t count;          /* of the hashes */
+  bool rotating;           /* keys are also looked up in the bucket that the last rotation has put aside */
   zend_object std;
 } Legacy;
 
@@ -22,6 +23,7 @@ zend_object *bloomery_create_legacy(zend_class_entry *type) {
   self->filter = NULL;
   self->location = self->hashes = NULL;
   self->count = 0;
+  self->rotating = false;
   zend_object_std_init(&self->std, type);
   object_properties_init(&self->std, type);
   self->std.handlers = &handlers;
@@ -51,7 +53,9 @@ typedef int (*Call)(bloomery_filter *, const void *, size_t, bloomery_error *);
 
 /* The bucket, or NULL. A missing bucket is created if a key is to be added, as the PHP classes do. */
 static bloomery_filter *opened_bucket(const Legacy *self, bool adds, bloomery_error *error) {
-  const bloomery_options options = {.size = sizeof options, .php_hashes = ZSTR_VAL(self->hashes)};
+  const bloomery_options options = {.size = sizeof options,
+                                    .flags = self->rotating ? BLOOMERY_ROTATING : 0,
+                                    .php_hashes = ZSTR_VAL(self->hashes)};
   const bloomery_spec spec = {.size = sizeof spec};
   bloomery_filter *filter = bloomery_open(ZSTR_VAL(self->location), BLOOMERY_WRITE, &options, error);
   if (filter || !adds || error->code != BLOOMERY_MISSING) return filter;
@@ -60,8 +64,8 @@ static bloomery_filter *opened_bucket(const Legacy *self, bool adds, bloomery_er
   return bloomery_open(ZSTR_VAL(self->location), BLOOMERY_WRITE, &options, error); /* another client has made it */
 }
 
-/* bits: receives the old bits of a key that is added; NULL: the key is looked up. Clients empty a bucket by deleting
- * it, perhaps while this object has it open: then it is opened again. */
+/* bits: receives the old bits of a key that is added; NULL: the key is looked up. Clients empty or rotate a bucket,
+ * perhaps while this object has it open: then it is opened again. */
 static int ask_bucket(Legacy *self, const zend_string *key, bool *bits, bloomery_error *error) {
   const bool adds = bits != NULL;
   for (int tries = 0;; ++tries) {
@@ -132,6 +136,23 @@ ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, exists) {
   RETURN_BOOL(yes);
 }
 
+ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, rotate) {
+  ZEND_PARSE_PARAMETERS_NONE();
+  Legacy *self = of(Z_OBJ_P(ZEND_THIS));
+  if (!self->location || !self->rotating) {
+    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT,
+                    self->location ? "%s has one bucket; with $rotating = true it also looks into the older one"
+                                   : "%s has not been made; call parent::__construct()",
+                    ZSTR_VAL(self->std.ce->name));
+    RETURN_THROWS();
+  }
+  const bloomery_options options = {.size = sizeof options, .php_hashes = ZSTR_VAL(self->hashes)};
+  bloomery_error error;
+  const int done = bloomery_rotate(ZSTR_VAL(self->location), &options, &error);
+  if (done < 0 && error.code != BLOOMERY_MISSING) return bloomery_throw(&error);
+  RETURN_BOOL(done > 0);
+}
+
 static bool is_new(const Legacy *self) {
   if (!self->filter && !self->location) return true;
   bloomery_refuse(BLOOMERY_EXISTS, "the filter has been made already; make another one");
@@ -188,7 +209,11 @@ static void copy_property(zval *to, Legacy *self, const char *name, size_t size)
 }
 
 /* False and an exception. */
-static bool take_bucket(Legacy *self, zval *config, const zval *bucket, zval *names) {
+static bool take_bucket(Legacy *self, zval *config, const zval *bucket, zval *names, const zval *rotating) {
+  if (Z_TYPE_P(rotating) != IS_TRUE && Z_TYPE_P(rotating) != IS_FALSE && Z_TYPE_P(rotating) != IS_NULL) {
+    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "$rotating is true or false");
+    return false;
+  }
   if (Z_TYPE_P(bucket) != IS_STRING || Z_STRLEN_P(bucket) == 0 || Z_TYPE_P(names) != IS_ARRAY ||
       zend_hash_num_elements(Z_ARRVAL_P(names)) == 0) {
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT,
@@ -208,6 +233,7 @@ static bool take_bucket(Legacy *self, zval *config, const zval *bucket, zval *na
   }
   self->location = location;
   self->hashes = hashes;
+  self->rotating = Z_TYPE_P(rotating) == IS_TRUE;
   self->count = zend_hash_num_elements(Z_ARRVAL_P(names));
   return true;
 }
@@ -225,12 +251,14 @@ ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, __construct) {
   }
   Legacy *self = of(Z_OBJ_P(ZEND_THIS));
   if (!is_new(self)) RETURN_THROWS();
-  zval bucket, names;
+  zval bucket, names, rotating;
   copy_property(&bucket, self, ZEND_STRL("bucket"));
   copy_property(&names, self, ZEND_STRL("hashFunction"));
-  const bool done = !EG(exception) && take_bucket(self, config, &bucket, &names);
+  copy_property(&rotating, self, ZEND_STRL("rotating"));
+  const bool done = !EG(exception) && take_bucket(self, config, &bucket, &names, &rotating);
   zval_ptr_dtor(&bucket);
   zval_ptr_dtor(&names);
+  zval_ptr_dtor(&rotating);
   if (!done) RETURN_THROWS();
   /* The class of the blog posts connects here. */
   bloomery_error error;

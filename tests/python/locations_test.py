@@ -99,6 +99,11 @@ class Locations(unittest.TestCase):
         bloomery.convert(at + "bucket", self.scratch / "bucket.bits", **PHP)
         self.assertIn("a comment", bloomery.open(self.scratch / "bucket.bits", **PHP))
         self.assertEqual(self.code(bloomery.convert, at + "bucket", self.scratch / "bucket.bloom"), "not_a_filter")
+        for found in (True, False):
+            self.assertIs(bloomery.rotate(at + "bucket", **PHP), True)
+            with bloomery.open(at + "bucket", "w", rotating=True, **PHP) as bucket:
+                self.assertIs("a comment" in bucket, found)
+                bucket.add("another")
 
 
 if __name__ == "__main__":

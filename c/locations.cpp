@@ -9,9 +9,8 @@ using namespace bloomery;
 using namespace bloomery::c;
 
 int bloomery_rotate(const char* location, const bloomery_options* options, bloomery_error* error) {
-  return number_of(error, [&] {
-    return AnyFilter::rotate(text_of(location), options_of(options)).done ? 1 : 0;
-  });
+  return number_of(
+      error, [&] { return int{AnyFilter::rotate(text_of(location), options_of(options)).done}; });
 }
 
 int bloomery_convert(const char* source, const char* out, const bloomery_options* options,
@@ -35,6 +34,6 @@ int bloomery_verify(const char* location, const bloomery_options* options, bloom
     const std::string place = text_of(location);
     const VerifyReport report = AnyFilter::verify(place, options_of(options));
     report.require_ok(AnyFilter::display_name(place));
-    return report.state == VerifyReport::State::in_use ? 0 : 1;
+    return int{report.state != VerifyReport::State::in_use};
   });
 }

@@ -242,6 +242,11 @@ TEST_P(EveryFile, FollowsALinkAndKeepsItsPermissions) {
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_TRUE(FilterFile::open(path_).may_contain(1));
   EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0640));
+  FilterFile::create(link, plan_of(layout()), {.durability = durability(), .replace = true})
+      .close();
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_FALSE(FilterFile::open(path_).may_contain(1));
+  EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0640));
 }
 
 TEST_P(EveryFile, ALinkThatLeadsNowhereIsNamed) {

@@ -239,6 +239,7 @@ TEST_P(AnyKind, RefusesWhatOnlyOthersCanDo) {
   if (file.kind() != Kind::window) {
     EXPECT_TRUE(refused([&] { (void)file.window(); }));
     EXPECT_TRUE(refused([&] { file.advance(1); }));
+    EXPECT_TRUE(refused([&] { file.set_back(1); }));
   }
   EXPECT_TRUE(file.insert(1)) << "and goes on";
 }
@@ -249,6 +250,7 @@ TEST(PlainFile, RefusesWhatOnlyOthersCanDo) {
   const auto refused = [&](const auto& call) { return code_of(call) == ErrorCode::wrong_kind; };
   EXPECT_TRUE(refused([&] { file.remove(1); }));
   EXPECT_TRUE(refused([&] { file.advance(1); }));
+  EXPECT_TRUE(refused([&] { file.set_back(1); }));
   EXPECT_TRUE(refused([&] { file.merge(CountingFilter(100, 0.01)); }));
   EXPECT_TRUE(refused([&] { (void)file.counting(); }));
   EXPECT_TRUE(refused([&] { (void)file.scalable(); }));

@@ -20,7 +20,11 @@ void name_output(std::string name) { name_of_output = std::move(name); }
 const std::string& output_name() noexcept { return name_of_output; }
 
 void print_result(std::string_view text) {
-  write_all(STDOUT_FILENO, {text.data(), text.size()}, "cannot write to " + output_name());
+  try {
+    write_all(STDOUT_FILENO, {text.data(), text.size()}, "cannot write to " + output_name());
+  } catch (const Error& error) {
+    throw OutputError(error.code(), error.what());
+  }
 }
 
 bool output_is_a_file() noexcept {

@@ -1,13 +1,20 @@
 // Results to the standard output, whole or as an error; remarks to stderr.
 #pragma once
 
+#include <bloomery/error.hpp>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
 namespace bloomery::cli {
 
-// A closed, full or broken standard output is an error here, never a silent success.
+// The standard output does not take results: nothing that would be printed later can succeed.
+class OutputError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A closed, full or broken standard output is an OutputError here, never a silent success.
 void print_result(std::string_view text);
 void print_json(const nlohmann::ordered_json& json);
 

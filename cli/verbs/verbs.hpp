@@ -34,13 +34,15 @@ int run_rotate(const Options& options);
 int run_convert(const Options& options);
 
 // Returns the worst exit code of one(location). The error of one of several locations is a remark, and does not keep
-// the others from their turn.
+// the others from their turn; that of the output does.
 template <class One>
 int each_of(const std::vector<std::string>& locations, One one) {
   if (locations.size() == 1) return one(locations.front());
   int worst = kExitFound;
   for (const std::string& location : locations) try {
       worst = std::max(worst, one(location));
+    } catch (const OutputError&) {
+      throw;
     } catch (const Error& error) {
       remark(error.what());
       worst = kExitError;

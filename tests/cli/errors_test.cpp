@@ -90,6 +90,17 @@ TEST_F(Errors, AFullDevice) {
                        {"standard output", "No space left"}));
 }
 
+TEST_F(Errors, AFullDeviceEndsARunOverSeveralFilters) {
+  const std::string one = path("one"), two = path("two");
+  for (const std::string& filter : {one, two})
+    ASSERT_EQ(run({"create", filter, "-n", "10", "-p", "1%"}).code, 0);
+  for (const auto& words : std::vector<test::Arguments>{
+           {"info", one, two}, {"info", "--json", one, two}, {"verify", one, two}})
+    EXPECT_TRUE(
+        is_error(run(words, {}, {.out = "/dev/full"}), {"standard output", "No space left"}))
+        << words.front();
+}
+
 TEST_F(Errors, AFullStderrChangesNoResult) {
   const test::Redirect full{.err = "/dev/full"};
   EXPECT_EQ(run({"dedup"}, "a\na\n", full).out, "a\n");

@@ -17,7 +17,6 @@
 #include <exception>
 #include <new>
 #include <string>
-#include <system_error>
 #include <vector>
 
 namespace bloomery::cli {
@@ -129,10 +128,6 @@ int guarded(const std::vector<std::string>& arguments, bool output_closed) {
     remark("out of memory; give a smaller -n or a larger -p");
   } catch (const PlanError& error) {
     remark(error.message(flag_of));
-  } catch (const std::system_error& error) {  // of std::thread; all others are reported as an Error
-    remark(fmt::format(
-        "cannot start a thread: {}; allow more memory or more threads (ulimit -v, ulimit -u)",
-        error.code().message()));
   } catch (const std::exception& error) {
     remark(error.what());
   }

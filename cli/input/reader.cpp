@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "output/system.hpp"
 #include "output/text.hpp"
 
 namespace bloomery::cli {
@@ -52,7 +53,7 @@ Reader::Reader(const std::vector<Input>& inputs, ReadRule rule, const Interrupt&
       interrupt_(interrupt),
       free_(free),
       full_(full),
-      thread_([this] { run(); }) {}
+      thread_(start_thread([this] { run(); })) {}
 
 Reader::~Reader() { thread_.join(); }
 

@@ -38,6 +38,15 @@ void throw_system(const std::string& what, int error_number, const std::string& 
               fmt::format("{}: {}{}", what, std::generic_category().message(error_number), remedy));
 }
 
+void throw_no_thread(const std::error_code& error) {
+  const bool scarce = error == std::errc::resource_unavailable_try_again;
+  throw Error(
+      scarce ? ErrorCode::no_memory : ErrorCode::io,
+      fmt::format("cannot start a thread: {}; {}", error.message(),
+                  scarce ? "allow more memory or more threads (ulimit -v, ulimit -u)"
+                         : "allow clone3 in the system call filter of the container or service"));
+}
+
 void write_all(int fd, std::span<const char> bytes, const std::string& what) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());

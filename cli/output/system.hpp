@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace bloomery::cli {
@@ -15,6 +17,18 @@ struct BrokenPipe {};
 // does not exist, it names that.
 [[noreturn]] void throw_system(const std::string& what, int error_number,
                                const std::string& path = {});
+
+[[noreturn]] void throw_no_thread(const std::error_code& error);
+
+// Starts a thread, or throws an Error.
+template <class Work>
+std::thread start_thread(Work work) {
+  try {
+    return std::thread(work);
+  } catch (const std::system_error& error) {
+    throw_no_thread(error.code());
+  }
+}
 
 // Writes all of it. BrokenPipe, or Error naming `what`.
 void write_all(int fd, std::span<const char> bytes, const std::string& what);

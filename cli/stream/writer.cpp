@@ -2,13 +2,14 @@
 #include "stream/writer.hpp"
 
 #include "output/output.hpp"
+#include "output/system.hpp"
 
 namespace bloomery::cli {
 
 Writer::Writer(BlockQueue& free, std::optional<Format> compress)
     : free_(free),
       encoder_(compress ? make_encoder(*compress) : nullptr),
-      thread_([this] { run(); }) {}
+      thread_(start_thread([this] { run(); })) {}
 
 Writer::~Writer() {
   queue_.close();

@@ -1,10 +1,19 @@
 // Every bad input at the command line is one line on stderr, code 2, and nothing printed.
 #include "tool.hpp"
 
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -289,6 +298,33 @@ TEST_F(Errors, TooLittleMemoryToBegin) {
     }
   }
   EXPECT_GT(failed, 0);
+}
+
+// As in a container whose filter of system calls is older than its C library.
+TEST_F(Errors, AThreadThatTheSystemForbids) {
+  if (test::kSanitized) GTEST_SKIP() << "the sanitizer itself starts a thread";
+  const std::string said = path("said");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 1, 0),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog filter{std::size(code), code};
+    ::dup2(::open(said.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+        ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0)
+      ::execl(BLOOMERY_TOOL_FILE, "bloomery", "dedup", "/dev/null", nullptr);
+    ::_exit(99);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 99) GTEST_SKIP() << "no filters of system calls here";
+  EXPECT_EQ(status, 2 << 8);
+  EXPECT_TRUE(text_of(said).starts_with("bloomery: cannot start a thread: Operation not permitted"))
+      << text_of(said);
+  EXPECT_EQ(text_of(said).find("memory"), std::string::npos) << text_of(said);
 }
 
 TEST_F(Errors, ALineOfAGigabyteIsALine) {

@@ -33,7 +33,9 @@ void throw_system(const std::string& what, int error_number, const std::string& 
                              : error_number == ENOENT    ? what_to_check(path)
                              : error_number == EACCES    ? "; check the permissions"
                              : error_number == EFBIG     ? "; raise the limit of file sizes"
-                                                         : "";
+                             : error_number == EMFILE
+                                 ? "; raise the limit of open files (ulimit -n)"
+                                 : "";
   throw Error(code,
               fmt::format("{}: {}{}", what, std::generic_category().message(error_number), remedy));
 }

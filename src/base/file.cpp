@@ -33,8 +33,9 @@ const char* remedy_for(int error) noexcept {
     case ENAMETOOLONG:
       return "give a shorter name (a new file is .NAME.new at first)";
     case EMFILE:
+      return "raise the limit of open files (ulimit -n)";
     case ENFILE:
-      return "raise the limit of open files";
+      return "raise the system's limit of open files (fs.file-max)";
     default:
       return "check the device and its file system";
   }

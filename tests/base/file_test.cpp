@@ -171,6 +171,8 @@ TEST(FileErrors, NameTheFileTheReasonAndTheRemedy) {
                "dir/f: cannot write: No space left on device; free some space and try again");
   EXPECT_EQ(detail::os_error(ENOMEM, "f", "map").code(), ErrorCode::no_memory);
   EXPECT_EQ(detail::os_error(EACCES, "f", "open").code(), ErrorCode::io);
+  EXPECT_TRUE(std::string(detail::os_error(EMFILE, "f", "open").what()).ends_with("(ulimit -n)"));
+  EXPECT_TRUE(std::string(detail::os_error(ENFILE, "f", "open").what()).ends_with("(fs.file-max)"));
 }
 
 TEST(FileErrors, AFileSystemThatCannotReserveIsWrittenTo) {

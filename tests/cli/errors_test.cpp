@@ -139,6 +139,14 @@ TEST_F(Errors, AFileSizeLimit) {
   EXPECT_TRUE(is_error(ran, {"standard output", "File too large"}));
 }
 
+TEST_F(Errors, ALimitOfOpenFiles) {
+  const test::Redirect few{.open_files = 5};
+  const std::string lines = file("lines", "a\n");
+  for (const auto& words : std::vector<test::Arguments>{
+           {"dedup", lines}, {"create", path("f"), "-n", "1K", "-p", "1%"}})
+    EXPECT_TRUE(is_error(run(words, {}, few), {"Too many open files", "ulimit -n"}));
+}
+
 TEST_F(Errors, ANameThatLeavesNoRoomForThatOfTheNewFile) {
   const std::string longest = path(std::string(255, 'n'));
   EXPECT_TRUE(is_error(run({"create", longest, "-n", "1K", "-p", "1%"}),

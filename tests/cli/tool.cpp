@@ -19,6 +19,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 extern char** environ;
 
@@ -80,14 +81,13 @@ Running::Running(const Arguments& arguments, const Redirect& redirect) {
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
 
   Arguments words{BLOOMERY_TOOL_FILE};
-  if (redirect.memory != 0)
-    words = {"/bin/sh", "-c",
-             "ulimit -v " + std::to_string(redirect.memory / 1024) + "; exec \"$0\" \"$@\"",
-             BLOOMERY_TOOL_FILE};
-  if (redirect.file_blocks != 0)
-    words = {"/bin/sh", "-c",
-             "ulimit -f " + std::to_string(redirect.file_blocks) + "; exec \"$0\" \"$@\"",
-             BLOOMERY_TOOL_FILE};
+  const std::pair<const char*, std::size_t> limits[] = {
+      {"-v ", redirect.memory / 1024}, {"-f ", redirect.file_blocks}, {"-n ", redirect.open_files}};
+  for (const auto& [flag, limit] : limits)
+    if (limit != 0)
+      words = {"/bin/sh", "-c",
+               std::string("ulimit ") + flag + std::to_string(limit) + "; exec \"$0\" \"$@\"",
+               BLOOMERY_TOOL_FILE};
   if (redirect.nobody)
     words = {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
              BLOOMERY_TOOL_FILE};

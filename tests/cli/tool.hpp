@@ -33,6 +33,7 @@ struct Redirect {
   bool close_err_reader = false;  // nobody reads stderr
   std::size_t memory = 0;         // a limit of the address space, in bytes
   std::size_t file_blocks = 0;    // a limit of a file's length, in units of 512 bytes
+  std::size_t open_files = 0;     // a limit of their number
 };
 
 // Feeds `input`, reads all output, waits for the end.

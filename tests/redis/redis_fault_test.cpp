@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "redis/shapes.hpp"
 #include "redis/strings/redis_header.hpp"
 #include "redis/strings/string_bits.hpp"
+#include "support/in_child.hpp"
 #include "support/random.hpp"
 
 namespace bloomery {
@@ -350,6 +352,19 @@ TEST(RedisFault, WhatIsNotRedisIsNotBelieved) {
         RedisFilter::open({{.socket = std::string(200, 'x')}, "filter"});
       },
       ErrorCode::invalid_argument);
+}
+
+TEST(Socket, SaysHowItsProgramMayOpenMore) {
+  EXPECT_TRUE(test::in_child([] {
+    const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+    const std::string said = error_of(
+        [] {
+          RedisFilter::open({{.socket = "/nowhere"}, "filter"});
+        },
+        ErrorCode::unavailable);
+    return said.find("ulimit -n") != std::string::npos;
+  }));
 }
 
 // A program may have closed its standard streams and print all the same, which must not get to the server.

@@ -73,7 +73,9 @@ Socket::Socket(const RedisAddress& address, std::string name)
     if (error == 0) setsockopt(descriptor_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   }
   if (error != 0)
-    refuse(std::string("cannot be reached: ") + std::strerror(error) + "; is the server running?");
+    refuse(std::string("cannot be reached: ") + std::strerror(error) +
+           (error == EMFILE ? "; raise the limit of open files (ulimit -n)"
+                            : "; is the server running?"));
   if (!address.tls) return;
   try {
     begin_tls(*address.tls, address.host);

@@ -150,7 +150,7 @@ export const en = {
   curve_label: "Chart: the false-positive rate over {what}, a line for each layout. The figures are in the table below it.",
 
   formulas_title: "The formulas, with your numbers",
-  formulas_note: "n items in m bits with k hashes; the results are the library’s.",
+  formulas_note: "n items in m bits with k hashes; the results are the library’s, which are more exact for small filters and for few hashes.",
   formula_rate: "False-positive rate",
   formula_load: "Keys in a block of 512 bits, on average",
   formula_load_pair: "Keys in a block of 512 bits, each key in two of them",

@@ -152,7 +152,7 @@ export const zh: Texts = {
   curve_label: "图：误判率随{what}的变化，每种布局一条线。具体数字见下方表格。",
 
   formulas_title: "公式与代入的数",
-  formulas_note: "n 个元素、m 位、k 个哈希；结果由库算出。",
+  formulas_note: "n 个元素、m 位、k 个哈希；结果由库算出，小过滤器或哈希很少时比这些公式更精确。",
   formula_rate: "误判率",
   formula_load: "512 位的块平均装的键数",
   formula_load_pair: "512 位的块平均装的键数，每个键占两块",

@@ -214,10 +214,11 @@ static bool take_bucket(Legacy *self, zval *config, const zval *bucket, zval *na
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "$rotating is true or false");
     return false;
   }
-  if (Z_TYPE_P(bucket) != IS_STRING || Z_STRLEN_P(bucket) == 0 || Z_TYPE_P(names) != IS_ARRAY ||
-      zend_hash_num_elements(Z_ARRVAL_P(names)) == 0) {
+  const bool named = Z_TYPE_P(bucket) == IS_STRING && Z_STRLEN_P(bucket) != 0;
+  if (!named || Z_TYPE_P(names) != IS_ARRAY || zend_hash_num_elements(Z_ARRVAL_P(names)) == 0) {
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT,
-                    "%s needs $bucket, the name of a key, and $hashFunction, names such as 'BKDRHash'",
+                    named ? "%s::$hashFunction is no list of names; set it to names of functions, such as ['BKDRHash']"
+                          : "%s::$bucket is no name or an empty one; set it to the name of the bucket's key",
                     ZSTR_VAL(self->std.ce->name));
     return false;
   }

@@ -120,6 +120,11 @@ foreach ($calls as $what => $call)
         printf("%s: %s%s\n", $what, get_class($e), strlen($e->getMessage()) < 4 ? " without a message" : "");
     }
 var_dump($f->has("a"));
+// Which property of a bucket is wrong.
+class Nameless extends BloomFilterRedis { protected $bucket = ''; protected $hashFunction = ['JSHash']; }
+class Listless extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = []; }
+foreach ([NoBucket::class, Nameless::class, Listless::class] as $class)
+    try { new $class; } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 // What a log has of an exception that nobody caught.
 class Bucket extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = ['JSHash']; }
 $at = "redis://:hidden@127.0.0.1:1?key=k";
@@ -205,3 +210,6 @@ NUL in an address: INVALID_ARGUMENT
 other object: INVALID_ARGUMENT
 abstract: Error
 bool(true)
+NoBucket::$bucket is no name or an empty one; set it to the name of the bucket's key
+Nameless::$bucket is no name or an empty one; set it to the name of the bucket's key
+Listless::$hashFunction is no list of names; set it to names of functions, such as ['BKDRHash']

@@ -170,6 +170,9 @@ namespace Bloomery {
          */
         public static function plan(?int $capacity = null, ?float $fpr = null, array $options = []): array {}
 
+        /** The false-positive rate of the filter of this plan with $keys distinct keys in it. */
+        public static function predictedFpr(float $keys, ?int $capacity = null, ?float $fpr = null, array $options = []): float {}
+
         /**
          * Opens the filter in a file once per process and keeps it across requests. Keys that other processes add to a
          * plain filter are seen at once. A replaced file, and changes to the other kinds, are seen by the first

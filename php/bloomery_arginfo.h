@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 7e7bf7da2f7349d6942fd5df2bacea37a2edec5a */
+ * Stub hash: 0deeab7d06e28e7318db1bdb24835b66120d89bc */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)
@@ -41,6 +41,13 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_Bloomery_Filter_verify arginfo_class_Bloomery_Filter_rotate
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Filter_plan, 0, 0, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, capacity, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, fpr, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, options, IS_ARRAY, 0, "[]")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Filter_predictedFpr, 0, 1, IS_DOUBLE, 0)
+	ZEND_ARG_TYPE_INFO(0, keys, IS_DOUBLE, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, capacity, IS_LONG, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, fpr, IS_DOUBLE, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, options, IS_ARRAY, 0, "[]")
@@ -170,6 +177,7 @@ ZEND_METHOD(Bloomery_Filter, convert);
 ZEND_METHOD(Bloomery_Filter, mergeLocations);
 ZEND_METHOD(Bloomery_Filter, verify);
 ZEND_METHOD(Bloomery_Filter, plan);
+ZEND_METHOD(Bloomery_Filter, predictedFpr);
 ZEND_METHOD(Bloomery_Filter, attach);
 ZEND_METHOD(Bloomery_Filter, decode);
 ZEND_METHOD(Bloomery_Filter, add);
@@ -219,6 +227,7 @@ static const zend_function_entry class_Bloomery_Filter_methods[] = {
 	ZEND_ME(Bloomery_Filter, mergeLocations, arginfo_class_Bloomery_Filter_mergeLocations, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, verify, arginfo_class_Bloomery_Filter_verify, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, plan, arginfo_class_Bloomery_Filter_plan, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(Bloomery_Filter, predictedFpr, arginfo_class_Bloomery_Filter_predictedFpr, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, attach, arginfo_class_Bloomery_Filter_attach, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, decode, arginfo_class_Bloomery_Filter_decode, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(Bloomery_Filter, add, arginfo_class_Bloomery_Filter_add, ZEND_ACC_PUBLIC)

@@ -341,6 +341,36 @@ static void add_word(zval *to, const char *name, const char *word) {
   *word ? add_assoc_string(to, name, word) : add_assoc_null(to, name);
 }
 
+/* The plan that a class's filter would have. NULL: no number, no options. */
+static bool take_plan(bloomery_request *request, const zend_class_entry *called, const zend_long *capacity,
+                      const double *fpr, const HashTable *options) {
+  bloomery_ask(request);
+  return bloomery_take_sizes(request, capacity, fpr) && (!options || bloomery_take_options(request, options, true)) &&
+         bloomery_take_class(request, called, NULL);
+}
+
+ZEND_METHOD(Bloomery_Filter, predictedFpr) {
+  double keys, fpr = 0;
+  zend_long capacity = 0;
+  bool no_capacity = true, no_fpr = true;
+  HashTable *options = NULL;
+  ZEND_PARSE_PARAMETERS_START(1, 4)
+    Z_PARAM_DOUBLE(keys)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_LONG_OR_NULL(capacity, no_capacity)
+    Z_PARAM_DOUBLE_OR_NULL(fpr, no_fpr)
+    Z_PARAM_ARRAY_HT(options)
+  ZEND_PARSE_PARAMETERS_END();
+  bloomery_request request;
+  if (!take_plan(&request, zend_get_called_scope(execute_data), no_capacity ? NULL : &capacity, no_fpr ? NULL : &fpr,
+                 options))
+    RETURN_THROWS();
+  bloomery_error error;
+  const double predicted = bloomery_predict(&request.spec, keys, &error);
+  if (predicted < 0) return bloomery_throw(&error);
+  RETURN_DOUBLE(predicted);
+}
+
 ZEND_METHOD(Bloomery_Filter, plan) {
   zend_long capacity = 0;
   double fpr = 0;
@@ -353,10 +383,8 @@ ZEND_METHOD(Bloomery_Filter, plan) {
     Z_PARAM_ARRAY_HT(options)
   ZEND_PARSE_PARAMETERS_END();
   bloomery_request request;
-  bloomery_ask(&request);
-  if (!bloomery_take_sizes(&request, no_capacity ? NULL : &capacity, no_fpr ? NULL : &fpr) ||
-      (options && !bloomery_take_options(&request, options, true)) ||
-      !bloomery_take_class(&request, zend_get_called_scope(execute_data), NULL))
+  if (!take_plan(&request, zend_get_called_scope(execute_data), no_capacity ? NULL : &capacity, no_fpr ? NULL : &fpr,
+                 options))
     RETURN_THROWS();
   bloomery_plan plan = {.size = sizeof plan};
   bloomery_error error;

@@ -88,6 +88,13 @@ echo json_encode(Filter::plan(1_000_000, 0.01)), "\n", json_encode(Filter::plan(
      Filter::plan(options: ['bits' => 8192, 'hashes' => 7, 'layout' => 'standard'])['capacity'], "\n",
      said(fn() => Filter::plan(1000)), "\n", said(fn() => Filter::plan(0, 0.1)), "\n", said(fn() => Filter::plan(10, 0.0)), "\n",
      said(fn() => CountingFilter::plan(10, 0.1, ['kind' => 'plain'])), "\n";
+// What it predicts for a class is what a filter of that class, as full as that, has.
+foreach ([[CountingFilter::predictedFpr(3000, 3000, 0.01), new CountingFilter(3000, 0.01)], [Filter::predictedFpr(3000.0, 1000, 0.01), new Filter(1000, 0.01)],
+          [ScalableFilter::predictedFpr(3000, 100, 0.01), new ScalableFilter(100, 0.01)]] as [$predicted, $made]) {
+    $made->addMany(range(1, 3000));
+    var_dump(abs($made->stats(true)['current_fpr'] / $predicted - 1) < 0.25);
+}
+echo said(fn() => Filter::predictedFpr(-1, 1000, 0.01)), "\n", said(fn() => Filter::predictedFpr(1)), "\n", said(fn() => Filter::predictedFpr(1, 10, 0.0)), "\n";
 // PHP compares properties, and a filter has none.
 var_dump($plain == $plain, $plain == new Filter(1000, 0.001), new Bloomery\Legacy\BloomFilter(100, 10) == new Bloomery\Legacy\BloomFilter(200, 10));
 --EXPECT--
@@ -132,6 +139,12 @@ string(4) "text"
 1 capacity is at least 1, and not 0
 1 a false-positive rate of 0 is impossible; give one from 1e-15 to 0.5
 8 an object of Bloomery\CountingFilter has no filter of the kind plain; use another class
+bool(true)
+bool(true)
+bool(true)
+1 the number of keys must be finite and not negative
+1 give two of capacity, false-positive rate, bits and hashes
+1 a false-positive rate of 0 is impossible; give one from 1e-15 to 0.5
 bool(true)
 bool(false)
 bool(false)

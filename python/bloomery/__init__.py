@@ -88,7 +88,7 @@ class Stats:
 class _Common(Filter):
     """The operations of filters of every kind."""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
 
     def __init_subclass__(cls) -> None:
         # A copy, a pickle or `|` would lose what a user's class adds.

@@ -9,6 +9,7 @@ import pickle
 import tempfile
 import time
 import unittest
+import weakref
 
 import bloomery
 from bloomery import BloomFilter, CountingFilter, Error, FrozenFilter, ScalableFilter, WindowFilter
@@ -66,6 +67,15 @@ class EveryKind(unittest.TestCase):
         self.assertTrue(full.stats().over_capacity)
         self.assertIn("BloomFilter", repr(full))
         self.assertGreater(len(full), 1000)
+
+    def test_has_weak_references(self):
+        filters = of_every_kind() + [FrozenFilter(["key"], 0.01)]
+        ended = []
+        weak = [weakref.ref(f, ended.append) for f in filters]
+        self.assertTrue(all(reference() is f for reference, f in zip(weak, filters)))
+        del filters[:]
+        self.assertEqual([reference() for reference in weak], [None] * 5)
+        self.assertCountEqual(ended, weak)
 
     def test_says_what_it_cannot(self):
         plain, counting, scalable, window = of_every_kind()

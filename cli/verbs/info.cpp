@@ -43,13 +43,23 @@ AnyFilter opened(const Options& options, const std::string& location) {
   return filter;
 }
 
-// Sorts the filters of a server, so that two scrapes are alike. A server that fails half-way gives no metrics.
-void add_matching(Metrics& metrics, const std::string& location) {
+// Sorts the filters of a server, so that two scrapes are alike. A server that fails half-way gives no metrics. False: a
+// filter cannot be read.
+bool add_matching(Metrics& metrics, const std::string& location) {
   std::map<std::string, FilterStats> found;
-  AnyFilter::for_each(location, [&](const std::string& address, const FilterStats& stats) {
-    found.emplace(address, stats);
-  });
+  std::map<std::string, std::string> refused;
+  AnyFilter::for_each(
+      location,
+      [&](const std::string& address, const FilterStats& stats) { found.emplace(address, stats); },
+      [&](const std::string& address, const Error& error) {
+        refused.emplace(address, error.what());
+      });
   for (const auto& [address, stats] : found) metrics.add(address, stats, false);
+  for (const auto& [address, why] : refused) {
+    remark(why);
+    metrics.add_unreadable(address);
+  }
+  return refused.empty();
 }
 
 // The error of one filter is a remark, since it does not affect the others.
@@ -58,7 +68,7 @@ int print_metrics(const Options& options) {
   int code = kExitFound;
   for (const std::string& location : options.files) try {
       if (AnyFilter::is_pattern(location)) {
-        add_matching(metrics, location);
+        if (!add_matching(metrics, location)) code = kExitError;
         continue;
       }
       AnyFilter filter = opened(options, location);

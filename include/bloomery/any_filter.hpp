@@ -150,10 +150,12 @@ class AnyFilter {
   [[nodiscard]] static bool is_pattern(std::string_view location) noexcept;
   // Calls use() for each filter that a pattern names, with the address of that filter, in no particular order. It
   // uses SCAN and pipelines, so that thousands of filters take little time. Filters that are created or removed at the
-  // same time may or may not be included. Error{too_large}: more than 100,000 match.
+  // same time may or may not be included. If the server refuses to tell about one filter, for instance because the
+  // user has no right to its key, it calls refused(), or without one throws. Error{too_large}: more than 100,000 match.
   static void for_each(
       const std::string& location,
-      const std::function<void(const std::string& address, const FilterStats& stats)>& use);
+      const std::function<void(const std::string& address, const FilterStats& stats)>& use,
+      const std::function<void(const std::string& address, const Error& error)>& refused = {});
   // Checks a filter without changing it. In a file or dump it checks every byte. On a server it checks headers and
   // lengths, because the bits have no checksums there (VerifyReport::detail says so, and there are no chunks).
   static VerifyReport verify(const std::string& location, const AnyOptions& options = {});

@@ -100,8 +100,9 @@ bool AnyFilter::is_pattern(std::string_view location) noexcept {
 
 void AnyFilter::for_each(
     const std::string& location,
-    const std::function<void(const std::string& address, const FilterStats& stats)>& use) {
-  for_each_of_module(redis_pattern(location), use);
+    const std::function<void(const std::string& address, const FilterStats& stats)>& use,
+    const std::function<void(const std::string& address, const Error& error)>& refused) {
+  for_each_of_module(redis_pattern(location), use, refused);
 }
 
 VerifyReport AnyFilter::verify(const std::string& location, const AnyOptions& options) {

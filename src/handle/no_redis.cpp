@@ -21,7 +21,7 @@ namespace detail {
 
 RedisUrl redis_url(const std::string&) { refuse(); }
 RedisUrl redis_pattern(const std::string&) { refuse(); }
-void for_each_of_module(const RedisUrl&, const UseStats&) { refuse(); }
+void for_each_of_module(const RedisUrl&, const UseStats&, const UseRefusal&) { refuse(); }
 AnyImpl redis_filter(const RedisUrl&, Opening, const FilterSpec&, const AnyOptions&) { refuse(); }
 AnyImpl redis_rebuild(const RedisUrl&, const FilterPlan&, const Hasher&) { refuse(); }
 AnyFilter::Rotation redis_rotate(const RedisUrl&, const AnyOptions&) { refuse(); }

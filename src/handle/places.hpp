@@ -77,7 +77,8 @@ void store_php_bucket(const RedisUrl& url, const PhpFilter& filter);
 // The parts of an address with a pattern, and the filters of a module that match it (redis_module.cpp).
 [[nodiscard]] RedisUrl redis_pattern(const std::string& location);
 using UseStats = std::function<void(const std::string& address, const FilterStats& stats)>;
-void for_each_of_module(const RedisUrl& pattern, const UseStats& use);
+using UseRefusal = std::function<void(const std::string& address, const Error& error)>;
+void for_each_of_module(const RedisUrl& pattern, const UseStats& use, const UseRefusal& refused);
 // The chunks of the dump of a module's filter, in order (redis_module.cpp).
 using NextChunk = std::function<ModuleChunk()>;
 [[nodiscard]] NextChunk module_dump(const RedisUrl& url);

@@ -166,14 +166,24 @@ AnyImpl module_filter(const RedisUrl& url, Opening how, const FilterSpec& spec,
   return std::make_unique<OfModule>(url, std::move(filter), there);
 }
 
-void for_each_of_module(const RedisUrl& pattern, const UseStats& use) {
+void for_each_of_module(const RedisUrl& pattern, const UseStats& use, const UseRefusal& refused) {
+  const auto address_of = [&](const std::string& key) {
+    RedisUrl one = pattern;
+    one.key = key;
+    return one.text();
+  };
   at_edge(pattern.text(), [&] {
-    scan_module_filters(pattern, [&](const ScannedFilter& found) {
-      RedisUrl one = pattern;
-      one.key = found.key;
-      use(one.text(), stats_of(found.info, found.fill,
-                               found.reserve ? spec_of(*found.reserve) : spec_of(found.info)));
-    });
+    scan_module_filters(
+        pattern,
+        [&](const ScannedFilter& found) {
+          use(address_of(found.key),
+              stats_of(found.info, found.fill,
+                       found.reserve ? spec_of(*found.reserve) : spec_of(found.info)));
+        },
+        [&](const std::string& key, const Error& error) {
+          if (!refused) throw error;
+          refused(address_of(key), error);
+        });
   });
 }
 

@@ -310,5 +310,21 @@ TEST_F(Places, MetricsOfAllFiltersThatMatch) {
   EXPECT_NE(strings.err.find("match is for the filters of a module"), std::string::npos);
 }
 
+TEST_F(Places, MetricsOfTheOthersWhereOneFilterIsRefused) {
+  server().ask({"ACL", "SETUSER", "watcher", "on", ">word", "~bf:open*", "+@all"});
+  for (const char* key : {"bf:open:1", "bf:secret", "bf:open:2"})
+    server().ask({"BF.ADD", key, "x"});
+  const std::string host = "redis+module+unix://watcher:word@" + server().path();
+  const Ran ran = run({"info", "--format", "prometheus", host + "?match=bf:*"});
+  server().ask({"ACL", "DELUSER", "watcher"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_NE(ran.err.find("'bf:secret': NOPERM"), std::string::npos) << ran.err;
+  const std::string label =
+      "bloomery_filter_readable{filter=\"redis+module+unix://" + server().path() + "?key=bf:";
+  EXPECT_TRUE(ran.out.starts_with("# HELP bloomery_filter_readable")) << ran.out;
+  for (const char* readable : {"open:1\"} 1\n", "open:2\"} 1\n", "secret\"} 0\n"})
+    EXPECT_NE(ran.out.find(label + readable), std::string::npos) << ran.out;
+}
+
 }  // namespace
 }  // namespace bloomery

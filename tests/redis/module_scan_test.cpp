@@ -33,11 +33,16 @@ std::string round_of(const std::string& cursor, const std::vector<std::string>& 
   return array({text(cursor), array(names)});
 }
 
+// A key that is refused is in the list with its error.
 std::vector<std::string> scanned(const Scripted& server) {
   std::vector<std::string> found;
   detail::scan_module_filters(
       {{.port = server.port()}, "*"},
-      [&](const detail::ScannedFilter& filter) { found.push_back(filter.key); });
+      [&](const detail::ScannedFilter& filter) { found.push_back(filter.key); },
+      [&](const std::string& key, const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::denied) << error.what();
+        found.push_back("refused " + key);
+      });
   return found;
 }
 
@@ -58,6 +63,24 @@ TEST(ModuleScan, FindsEachFilterOnceInAllRounds) {
     return "*4\r\n+Capacity\r\n:100\r\n+Expansion rate\r\n:2\r\n";
   });
   EXPECT_EQ(scanned(server), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(ModuleScan, GoesOnAfterAFilterThatIsRefused) {
+  const test::Server real;
+  Scripted server(real.path());
+  server.say([](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "SCAN") return round_of("0", {"a", "secret", "b"});
+    if (words[1] == "secret") return "-NOPERM No permissions to access a key\r\n";
+    if (words.size() == 3 || words[0] == "BF.DEBUG") return "-Invalid information value\r\n";
+    return "*4\r\n+Capacity\r\n:100\r\n+Expansion rate\r\n:2\r\n";
+  });
+  EXPECT_EQ(scanned(server), (std::vector<std::string>{"a", "refused secret", "b"}));
+  // What a server says of itself is no matter of one filter.
+  server.say([](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "SCAN") return round_of("0", {"a", "b"});
+    return "-LOADING Redis is loading the dataset in memory\r\n";
+  });
+  error_of([&] { (void)scanned(server); }, ErrorCode::unavailable);
 }
 
 TEST(ModuleScan, OfAServerThatMakesNoSenseIsAnError) {

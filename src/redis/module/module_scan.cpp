@@ -19,8 +19,12 @@ constexpr std::string_view kKeysOfRound = "512";
 
 class Scan {
  public:
-  Scan(const RedisPlace& place, const std::function<void(const ScannedFilter&)>& use)
-      : cluster_(place.address, Cluster::Scope::one_server), pattern_(place.key), use_(use) {}
+  Scan(const RedisPlace& place, const std::function<void(const ScannedFilter&)>& use,
+       const std::function<void(const std::string&, const Error&)>& refused)
+      : cluster_(place.address, Cluster::Scope::one_server),
+        pattern_(place.key),
+        use_(use),
+        refused_(refused) {}
 
   void run(std::string_view type) {
     std::string cursor = "0";
@@ -59,21 +63,26 @@ class Scan {
     bool is_there = false;
     cluster_.run_all({&request, 1}, [&](std::size_t, std::size_t command, const Reply& reply) {
       const std::string& key = keys[command / 3];
-      const std::string name = name_of(cluster_.name(), key);
-      if (command % 3 == 0) {
-        is_there = !has_gone(*reply);
-        if (is_there) filter = {key, info_in(*reply, name), std::nullopt, std::nullopt};
-        return;
-      }
-      is_there = is_there && !has_gone(*reply);
+      is_there = (command % 3 == 0 || is_there) && !has_gone(*reply);
       if (!is_there) return;
-      if (command % 3 == 1) {
-        filter.reserve = reserve_in(*reply, name);
-      } else {
-        filter.fill = fill_in(*reply);
-        use_(filter);
+      try {
+        take_reply(command % 3, *reply, key, filter);
+      } catch (const Error& error) {
+        // What concerns the whole server is no matter of one filter.
+        if (error.code() == ErrorCode::unavailable) throw;
+        is_there = false;
+        return refused_(key, error);
       }
+      if (command % 3 == 2) use_(filter);
     });
+  }
+
+  void take_reply(std::size_t command, const redisReply& reply, const std::string& key,
+                  ScannedFilter& filter) {
+    const std::string name = name_of(cluster_.name(), key);
+    if (command == 0) filter = {key, info_in(reply, name), std::nullopt, std::nullopt};
+    if (command == 1) filter.reserve = reserve_in(reply, name);
+    if (command == 2) filter.fill = fill_in(reply);
   }
 
   // Whether the key was deleted, or has another type by now.
@@ -84,14 +93,16 @@ class Scan {
   Cluster cluster_;
   std::string pattern_;
   const std::function<void(const ScannedFilter&)>& use_;
+  const std::function<void(const std::string&, const Error&)>& refused_;
   std::unordered_set<std::string> met_;
 };
 
 }  // namespace
 
-void scan_module_filters(const RedisPlace& place,
-                         const std::function<void(const ScannedFilter&)>& use) {
-  Scan scan(place, use);
+void scan_module_filters(
+    const RedisPlace& place, const std::function<void(const ScannedFilter&)>& use,
+    const std::function<void(const std::string& key, const Error& error)>& refused) {
+  Scan scan(place, use, refused);
   for (const std::string_view type : kTypes) scan.run(type);
 }
 

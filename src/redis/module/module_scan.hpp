@@ -21,8 +21,10 @@ struct ScannedFilter {
 };
 
 // Calls use() once for each filter, in no order. The key of the place is the pattern, as in KEYS. Filters that are
-// made or deleted during the scan may be left out. Error{too_large}: more than kMaxScannedFilters match.
-void scan_module_filters(const RedisPlace& place,
-                         const std::function<void(const ScannedFilter&)>& use);
+// made or deleted during the scan may be left out. Calls refused() instead if the server refuses to tell about a
+// filter; the scan continues. Error{too_large}: more than kMaxScannedFilters match.
+void scan_module_filters(
+    const RedisPlace& place, const std::function<void(const ScannedFilter&)>& use,
+    const std::function<void(const std::string& key, const Error& error)>& refused);
 
 }  // namespace bloomery::detail

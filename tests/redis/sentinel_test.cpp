@@ -154,6 +154,22 @@ TEST_F(SentinelTest, MayWantThePassword) {
   error_of([&] { (void)AnyFilter::open(url()); }, ErrorCode::denied);
 }
 
+// `requirepass` in a sentinel's file is a password without a user.
+TEST_F(SentinelTest, MayWantThePasswordWithoutTheUser) {
+  servers_[0]->ask({"ACL", "SETUSER", "writer", "on", ">word", "~*", "+@all"});
+  detail::Connection(sentinel_->address()).ask({"ACL", "SETUSER", "default", "resetpass", ">word"});
+  const auto with = [&](const char* user) {
+    std::string text = url();
+    return text.insert(text.find("127"), user);
+  };
+  auto filter = AnyFilter::create(with("writer:word@"), {.capacity = 1'000, .fpr = 0.01});
+  EXPECT_EQ(filter.insert_many(std::vector<std::string>{"a"}), 1U);
+  const std::string message =
+      error_of([&] { (void)AnyFilter::open(with("writer:other@")); }, ErrorCode::denied);
+  EXPECT_NE(message.find("NOAUTH"), std::string::npos) << message;
+  EXPECT_EQ(message.find("other"), std::string::npos) << message;
+}
+
 // The password of the address is that of the master, and may be none of the sentinel.
 TEST_F(SentinelTest, SaysBothWhatItLacksAndWhatItRefuses) {
   detail::Connection(sentinel_->address()).ask({"ACL", "SETUSER", "default", "-sentinel"});

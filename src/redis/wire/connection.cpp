@@ -308,10 +308,12 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
   };
   constexpr const char* kLacking =
       "the server is too old for it, or lacks a module (bloomery.so or RedisBloom)";
-  static constexpr std::array<Meaning, 20> kMeanings = {{
+  static constexpr std::array<Meaning, 21> kMeanings = {{
       {"NOAUTH", ErrorCode::denied, "give a password"},
       {"WRONGPASS", ErrorCode::denied, "check user and password"},
       {"ERR invalid password", ErrorCode::denied, "check the password"},
+      {"ERR AUTH <password> called without any password", ErrorCode::denied,
+       "leave the password out"},
       {"NOPERM", ErrorCode::denied, "give the user these rights"},
       {"LOADING", ErrorCode::unavailable, "try again when it has read its data"},
       {"BUSY", ErrorCode::unavailable, "try again when its script has ended"},

@@ -11,23 +11,28 @@
 namespace bloomery::detail {
 namespace {
 
+// The user of the address is known to the servers of data; a sentinel with `requirepass` knows no users.
 std::vector<std::string> ask_with_password(const RedisAddress& address, RedisAddress sentinel,
                                            const AskSentinel& ask) {
-  std::string refusal;
-  try {
-    return ask(sentinel);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::denied || address.password.empty()) throw;
-    refusal = error.what();
-  }
-  sentinel.user = address.user;
+  std::string refusals;
+  const auto answer = [&](const char* how) -> std::optional<std::vector<std::string>> {
+    try {
+      return ask(sentinel);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::denied || address.password.empty()) throw;
+      refusals.append(how).append(error.what());
+      return std::nullopt;
+    }
+  };
+  if (auto said = answer("")) return *said;
   sentinel.password = address.password;
-  try {
-    return ask(sentinel);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::denied) throw;
-    throw Error(error.code(), refusal + "; and with the password of the address: " + error.what());
+  if (!address.user.empty()) {
+    sentinel.user = address.user;
+    if (auto said = answer("; and with the user and the password of the address: ")) return *said;
+    sentinel.user.clear();
   }
+  if (auto said = answer("; and with the password of the address: ")) return *said;
+  throw Error(ErrorCode::denied, refusals);
 }
 
 RedisAddress master_named(const RedisAddress& address, const RedisSentinels::Place& place,

@@ -63,7 +63,7 @@ enum { PART = 65536 };
 
 /* Keys that are gathered and then passed to the library, a part at a time. */
 typedef struct {
-  bloomery_filter *filter;
+  bloomery_object *self;
   many_call call;
   HashTable *answers_to; /* NULL: the caller wants only their number */
   size_t count, room;
@@ -102,10 +102,13 @@ static void free_batch(Batch *batch) {
   if (batch->answers) efree(batch->answers);
 }
 
+/* An iterator may take longer than a window: the keys come at the time when they are passed to the library. */
 static bool apply(Batch *batch) {
+  bloomery_object *self = batch->self;
+  if (self->timed && !bloomery_make_ready(self)) return false;
   bloomery_error error;
   const int64_t yes = batch->count == 0 ? 0
-                                        : batch->call(batch->filter, batch->keys, batch->sizes, batch->count,
+                                        : batch->call(self->filter, batch->keys, batch->sizes, batch->count,
                                                       batch->answers, &error);
   if (yes < 0) {
     bloomery_throw(&error);
@@ -192,7 +195,7 @@ static void many_keys(INTERNAL_FUNCTION_PARAMETERS, many_call call, bool gives_a
   zval kept, kept_keys;
   ZVAL_COPY(&kept, ZEND_THIS);
   ZVAL_COPY(&kept_keys, keys);
-  Batch batch = {.filter = self->filter, .call = call};
+  Batch batch = {.self = self, .call = call};
   batch.answers_to = Z_TYPE(answers) == IS_ARRAY ? Z_ARRVAL(answers) : NULL;
   const bool done = take_all(&batch, &kept_keys);
   free_batch(&batch);

@@ -57,8 +57,9 @@ foreach ($windows as $w) {
     $w->add("key");
     $w->close();
 }
-usleep(3_100_000);
-var_dump($windows[0]->has("key"), $windows[1]->has("key"), count($windows[1]));
+// The keys are asked for when the generator has ended, at the time of then.
+function slowly() { usleep(3_100_000); yield "key"; }
+var_dump($windows[0]->hasMany(slowly())[0], $windows[1]->has("key"), count($windows[1]));
 echo implode(" ", scandir(".")), "\n";
 --EXPECT--
 bool(true)

@@ -279,7 +279,7 @@ std::uint64_t ScalableFilter::bits() const noexcept {
 Stats ScalableFilter::stats(Precision precision) const noexcept {
   if (views_.empty()) return detail::kStatsOfNothing;
   Stats all;
-  double none = 0;  // the logarithm of the probability that no sub-filter answers "maybe"
+  detail::FprOfSubFilters fpr;
   double variance = 0;
   for (const FilterView* sub_filter : views_) {
     const Stats one = sub_filter->stats(precision);
@@ -292,10 +292,10 @@ Stats ScalableFilter::stats(Precision precision) const noexcept {
         one.over_capacity &&
         detail::sub_filter_over_capacity(sub_filter->plan(), one.estimated_items,
                                          detail::sample_of(sub_filter->plan(), precision).share());
-    none += std::log1p(-one.current_fpr);
+    fpr.add(sub_filter->plan().hashes, one.current_fpr);
   }
   all.fill_error = std::sqrt(variance);
-  all.current_fpr = 0 - std::expm1(none);  // never -0
+  all.current_fpr = fpr.of_all();
   return all;
 }
 
@@ -309,9 +309,10 @@ double ScalableFilter::fill() const noexcept {
 
 double ScalableFilter::current_fpr() const noexcept {
   if (views_.empty()) return 1;
-  double none = 0;  // the logarithm of the probability that no sub-filter answers "maybe"
-  for (const FilterView* sub_filter : views_) none += std::log1p(-sub_filter->current_fpr());
-  return 0 - std::expm1(none);  // never -0
+  detail::FprOfSubFilters fpr;
+  for (const FilterView* sub_filter : views_)
+    fpr.add(sub_filter->plan().hashes, sub_filter->current_fpr());
+  return fpr.of_all();
 }
 
 double ScalableFilter::estimated_items() const noexcept {

@@ -3,6 +3,7 @@
 
 #include <bloomery/filter_view.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -38,6 +39,32 @@ bool detail::sub_filter_over_capacity(const Plan& plan, double items, double sha
   for (int i = 1; i <= kParts; ++i)
     seen += (i == kParts ? 1 : i % 2 == 0 ? 2 : 4) * predicted_fpr(plan, items * i / kParts);
   return over_capacity(plan, items * (1 - seen / (3 * kParts)), share);
+}
+
+// All sub-filters use one hash. So a key that shares a bit with an absent key in this sub-filter shares it in an older
+// one too, if the bit is among the first of both keys, as many as the older one has hashes. If the older one has the
+// absent key, that bit is set there, and the other bits alone decide whether the key looked new and came here. Its
+// chance to come, as a share of the chance of any key, is how much rarer the absent key's bits are here.
+void detail::FprOfSubFilters::add(std::uint32_t hashes, double fpr) noexcept {
+  if (any_ < 1 && fpr < 1 && fpr > 0 && sum_ > 0) {
+    const double k = hashes, set = std::pow(fpr, 1 / k), load = -std::log1p(-set);
+    double of_theirs = 0;  // the rate for keys that an older one has, as a share of fpr
+    for (std::size_t i = 0; i < count_; ++i) {
+      const auto [their_hashes, their_fpr] = older_[i];
+      const double common = std::min(1.0, their_hashes / k);
+      const double others_new =
+          none_ / (1 - their_fpr) * (1 - std::pow(their_fpr, 1 - 1.0 / their_hashes));
+      const double rarer = std::min(1.0, 1 - common + common * others_new / (1 - any_));
+      of_theirs += their_fpr * std::pow(-std::expm1(-load * rarer) / set, k * common);
+    }
+    any_ += fpr * (1 - any_ * of_theirs / sum_);
+  } else {
+    any_ += fpr;
+  }
+  any_ = std::min(any_, 1.0);
+  none_ *= 1 - fpr;
+  sum_ += fpr;
+  older_[count_++] = {hashes, fpr};
 }
 
 // The fill of s bits, if keys of k bits each leave a share q of them zero. Its variance is that of setting

@@ -3,11 +3,13 @@
 
 #include <bloomery/detail/kernel.hpp>
 #include <bloomery/plan.hpp>
+#include <bloomery/scalable_plan.hpp>
 #include <bloomery/stats.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -118,6 +120,27 @@ double mean_block_fpr(const BlockSample& sample, const WordMasks& masks,
 // The same for a sub-filter, which counts only the keys that looked new to it. The others of `items` distinct keys set
 // no bit, so a full sub-filter has the fill of more keys than its capacity.
 [[nodiscard]] bool sub_filter_over_capacity(const Plan& plan, double items, double share) noexcept;
+
+// The false-positive rate of sub-filters together. They are not independent: each got only keys that looked new in the
+// older ones, so where an older one has an absent key, a newer one has fewer bits of it than elsewhere.
+class FprOfSubFilters {
+ public:
+  // The next newer one, by its hashes and its own rate.
+  void add(std::uint32_t hashes, double fpr) noexcept;
+  [[nodiscard]] double of_all() const noexcept { return any_; }
+
+ private:
+  struct SubFilter {
+    std::uint32_t hashes = 0;
+    double fpr = 0;
+  };
+  std::array<SubFilter, kMaxSubFilters> older_{};
+  std::size_t count_ = 0;
+  double any_ = 0;   // the probability that one of them answers "maybe" for an absent key
+  double none_ = 1;  // that none would, if they were independent
+  double sum_ = 0;   // of their rates
+};
+
 // The blocks from which the statistics of a plain filter are computed.
 [[nodiscard]] BlockSample sample_of(const Plan& plan, Precision precision) noexcept;
 

@@ -39,11 +39,12 @@ void PrintTo(const ScalableCase& it, std::ostream* out) {
 
 class ScalableStatistics : public testing::TestWithParam<ScalableCase> {};
 
-double measured_fpr(const ScalableFilter& filter, double expected, test::Random& random) {
+double measured_fpr(const ScalableFilter& filter, double expected, test::Random& random,
+                    double hits_wanted = 6000) {
   std::vector<std::uint64_t> keys(1 << 14);
   double asked = 0;
   std::uint64_t hits = 0;
-  for (; asked < 6000 / expected; asked += static_cast<double>(keys.size())) {
+  for (; asked < hits_wanted / expected; asked += static_cast<double>(keys.size())) {
     for (std::uint64_t& key : keys) key = random();
     hits += filter.may_contain_many(keys);
   }
@@ -85,6 +86,28 @@ TEST_P(ScalableStatistics, TheTotalFprIsTheStatedOneOrLess) {
     if (HasFailure()) FAIL() << "with " << sub_filters << " sub-filters";
   }
   EXPECT_GE(filter.capacity(), 1000 * kFirst);
+}
+
+// A newer sub-filter has no keys that looked present in the older ones. At high rates that shows: as if they were
+// independent, the rate would be up to 4 % lower. Of 300,000 hits the standard error is below 0.19 %; the formula is
+// within 1.3 %.
+TEST(ScalableStatistics, HighRatesAreTheMeasuredOnes) {
+  test::Random random(5);
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
+    for (const double tightening : {kDefaultTightening, 0.5})
+      for (const double fpr : {0.5, 0.25, 0.1}) {
+        ScalableFilter filter(scalable_plan(20'000, fpr, 1, tightening, layout));
+        std::vector<std::uint64_t> keys(1 << 14);
+        while (filter.inserted() < 7.5 * 20'000) {
+          std::generate(keys.begin(), keys.end(), std::ref(random));
+          filter.insert_many(keys);
+        }
+        const double said = filter.current_fpr();
+        EXPECT_NEAR(measured_fpr(filter, said, random, 300'000) / said, 1, 0.025)
+            << to_string(layout) << ", tightening " << tightening << ", " << fpr;
+        EXPECT_EQ(filter.stats(Precision::exact).current_fpr, said);
+        EXPECT_LE(said, fpr);
+      }
 }
 
 INSTANTIATE_TEST_SUITE_P(

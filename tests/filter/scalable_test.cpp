@@ -190,18 +190,20 @@ TEST(Scalable, MeasuresAreThoseOfItsSubFilters) {
   EXPECT_EQ(filter.current_fpr(), 0);
   EXPECT_EQ(filter.estimated_items(), 0);
   filter.insert_hashes(test::Random(4).hashes(20'000));
-  double ones = 0, bits = 0, items = 0, none = 1;
+  double ones = 0, bits = 0, items = 0, none = 1, sum = 0;
   for (const FilterView* sub_filter : filter.sub_filters()) {
     bits += static_cast<double>(sub_filter->plan().bits);
     ones += sub_filter->fill() * static_cast<double>(sub_filter->plan().bits);
     items += sub_filter->estimated_items();
     none *= 1 - sub_filter->current_fpr();
+    sum += sub_filter->current_fpr();
   }
   EXPECT_EQ(static_cast<double>(filter.bits()), bits);
   EXPECT_NEAR(filter.fill(), ones / bits, 1e-12);
   EXPECT_NEAR(filter.estimated_items(), items, 1e-6);
   EXPECT_NEAR(filter.estimated_items() / static_cast<double>(filter.inserted()), 1, 0.05);
-  EXPECT_NEAR(filter.current_fpr(), 1 - none, 1e-12);
+  EXPECT_GT(filter.current_fpr(), 1 - none);
+  EXPECT_LT(filter.current_fpr(), sum);
   EXPECT_LT(filter.current_fpr(), 0.01);
   EXPECT_FALSE(filter.over_capacity());
 }

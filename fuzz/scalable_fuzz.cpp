@@ -1,5 +1,6 @@
 // Any sequence of operations on a scalable filter of any small plan, compared with naive filters and an
 // exact set; with every kernel of the machine.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,8 +20,9 @@ ScalablePlan plan_from(Bytes& bytes) {
   const Layout layout = test::kLayouts[bytes.byte() % 3];
   const std::uint64_t first = 4 + bytes.byte() % 60;
   const std::uint8_t choice = bytes.byte();
-  return scalable_plan(first, kFprs[choice >> 2 & 3], 2 + (choice >> 4) % 4,
-                       kTightenings[choice & 3], layout);
+  const double fpr = kFprs[choice >> 2 & 3];
+  const double tightening = std::max(kTightenings[choice & 3], min_tightening(fpr));
+  return scalable_plan(first, fpr, 2 + (choice >> 4) % 4, tightening, layout);
 }
 
 }  // namespace

@@ -54,6 +54,10 @@ std::optional<std::uint64_t> capacity_of(const ScalablePlan& plan, std::uint32_t
 ScalablePlan scalable_plan(std::uint64_t first_capacity, double fpr, std::uint32_t growth,
                            double tightening, std::optional<Layout> layout) {
   check_numbers(fpr, growth, tightening);
+  if (tightening < min_tightening(fpr))
+    refuse(PlanField::tightening, "tightening " + number(tightening) +
+                                      " is too low for a false-positive rate above 0.05; give a "
+                                      "ratio from 0.45");
   const Layout chosen = layout.value_or(plan(1, fpr).layout);
   return {plan(first_capacity, fpr * (1 - tightening), chosen), growth, tightening, fpr};
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "support/checked_counting.hpp"
@@ -53,7 +54,8 @@ struct Trial<test::CheckedScalable> {
                        rc::gen::element(0.25, 0.5, 0.85, 0.95), rc::gen::element(0.4, 0.1, 0.001)),
         [](const std::tuple<Layout, std::uint64_t, std::uint32_t, double, double>& parts) {
           const auto [layout, first, growth, tightening, fpr] = parts;
-          return scalable_plan(first, fpr, growth, tightening, layout);
+          return scalable_plan(first, fpr, growth, std::max(tightening, min_tightening(fpr)),
+                               layout);
         });
   }
 };

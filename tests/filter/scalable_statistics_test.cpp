@@ -94,7 +94,7 @@ TEST_P(ScalableStatistics, TheTotalFprIsTheStatedOneOrLess) {
 TEST(ScalableStatistics, HighRatesAreTheMeasuredOnes) {
   test::Random random(5);
   for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
-    for (const double tightening : {kDefaultTightening, 0.5})
+    for (const double tightening : {kDefaultTightening, min_tightening(0.5)})
       for (const double fpr : {0.5, 0.25, 0.1}) {
         ScalableFilter filter(scalable_plan(20'000, fpr, 1, tightening, layout));
         std::vector<std::uint64_t> keys(1 << 14);

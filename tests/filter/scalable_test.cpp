@@ -212,7 +212,7 @@ TEST(Scalable, MeasuresAreThoseOfItsSubFilters) {
 TEST(Scalable, IsNotOverCapacityHoweverManyKeysLookedPresent) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
     for (const double fpr : {0.5, 0.1}) {
-      ScalableFilter filter(scalable_plan(100'000, fpr, 2, kMinTightening, layout));
+      ScalableFilter filter(scalable_plan(100'000, fpr, 2, 0.5, layout));
       for (const Hash128 hash : test::Random(7).hashes(300'000)) filter.insert_hash(hash);
       SCOPED_TRACE(std::to_string(fpr) + ", layout " + std::string(to_string(layout)));
       ASSERT_TRUE(filter.grown());

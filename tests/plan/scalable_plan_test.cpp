@@ -40,7 +40,8 @@ std::optional<ErrorCode> refusal(std::uint64_t capacity, double fpr, std::uint32
 // within its own rounding).
 TEST(ScalablePlan, SharesNeverSumUpToMoreThanTheFpr) {
   for (const double fpr : {0.5, 0.3, 0.01, 0.001, 1e-6, 1e-10, 1e-14})
-    for (double tightening = kMinTightening; tightening <= kMaxTightening; tightening += 0.01) {
+    for (double tightening = min_tightening(fpr); tightening <= kMaxTightening;
+         tightening += 0.01) {
       if (fpr * (1 - tightening) < kMinFpr) continue;
       // Growth 1, so that nothing but the rate and the limit of 64 sub-filters ends it.
       ScalablePlan plan = scalable_plan(100, fpr, 1, tightening, Layout::standard);
@@ -92,6 +93,14 @@ TEST(ScalablePlan, TakesTheLayoutOfTheTotalFpr) {
   EXPECT_EQ(scalable_plan(1000, 1e-11, 2, 0.5, Layout::blocked).first.layout, Layout::blocked);
 }
 
+// Files that older versions made have such plans.
+TEST(ScalablePlan, IsValidBelowTheRatioOfNewFilters) {
+  ScalablePlan old = scalable_plan(1000, 0.5, 2, 0.5);
+  old.tightening = kMinTightening;
+  EXPECT_NO_THROW(validate(old));
+  EXPECT_EQ(sub_filter_plan(old, 1).capacity, 2000U);
+}
+
 // A file stores the sub-filters of such a plan: these never change.
 TEST(ScalablePlan, SubFiltersArePinned) {
   struct Golden {
@@ -132,6 +141,9 @@ TEST(ScalablePlan, RefusesNumbersThatNoFilterHas) {
   EXPECT_EQ(refusal(1000, 0.01, 2, 0.24, "tightening 0.24"), invalid_argument);
   EXPECT_EQ(refusal(1000, 0.01, 2, 0.96, "tightening 0.96"), invalid_argument);
   EXPECT_EQ(refusal(1000, 0.01, 2, std::nan(""), "tightening nan"), invalid_argument);
+  EXPECT_EQ(refusal(1000, 0.051, 2, 0.44, "tightening 0.44 is too low"), invalid_argument);
+  EXPECT_EQ(refusal(1000, 0.051, 2, 0.45, ""), std::nullopt);
+  EXPECT_EQ(refusal(1000, 0.05, 2, kMinTightening, ""), std::nullopt);
   EXPECT_EQ(refusal(1000, std::nan(""), 2, 0.5, "rate of nan"), invalid_argument);
   EXPECT_EQ(refusal(1000, 0, 2, 0.5, "rate of 0"), invalid_argument);
   EXPECT_EQ(refusal(1000, 0.6, 2, 0.5, "rate of 0.6"), invalid_argument);

@@ -204,9 +204,9 @@ Rows made_rows(const FilterStats& stats, const Hasher* hasher) {
   }
   if (stats.plan) {
     say("layout",
-        stats.frozen
-            ? fmt::format("binary fuse, fingerprints of {} bits", bits_text(*stats.frozen))
-            : fmt::format("{}, {} hashes", to_string(stats.plan->layout), stats.plan->hashes));
+        stats.frozen ? fmt::format("binary fuse, fingerprints of {} bits", bits_text(*stats.frozen))
+                     : fmt::format("{}, {} {}", to_string(stats.plan->layout), stats.plan->hashes,
+                                   stats.plan->hashes == 1 ? "hash" : "hashes"));
     say("bits",
         fmt::format("{}{} ({})", stats.generations ? "2 x " : "", group_digits(stats.bytes * 8),
                     bytes_text(static_cast<double>(stats.bytes) * (stats.generations ? 2 : 1))));

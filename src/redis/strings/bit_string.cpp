@@ -55,6 +55,18 @@ void BitString::ask_identity(Request& to) const {
   ask_range(to, kRedisIdentityAt, sizeof(Identity));
 }
 
+void BitString::ask_generation(Request& to) const {
+  static_assert(kRedisGenerationAt == kRedisIdentityAt + sizeof(Identity));
+  ask_range(to, kRedisIdentityAt, sizeof(Identity) + 8);
+}
+
+std::uint64_t BitString::generation_in(const redisReply& reply) const {
+  require_type(reply, REDIS_REPLY_STRING, name_);
+  if (reply.len != sizeof(Identity) + 8) gone();
+  require_identity(std::string_view(reply.str, sizeof(Identity)));
+  return load_le64(reply.str + sizeof(Identity));
+}
+
 void BitString::ask_proof(Request& to) const {
   if (guard_.is_shard) return ask_range(to, guard_.bytes - kShardEndBytes, kShardEndBytes);
   ask_length(to);

@@ -58,6 +58,9 @@ class BitString {
   void check_length(const redisReply& reply);
   void ask_identity(Request& to) const;
   void check_identity(const redisReply& reply) const;
+  // Asks which generation of the filter the string is.
+  void ask_generation(Request& to) const;
+  [[nodiscard]] std::uint64_t generation_in(const redisReply& reply) const;
 
   // Whether the length is read before the bits, and the proof after them.
   [[nodiscard]] bool length_comes_first(BitOperation operation) const noexcept {

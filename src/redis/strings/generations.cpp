@@ -9,11 +9,14 @@
 
 namespace bloomery::detail {
 
+Error not_next(const BitString& newer, const BitString& older) {
+  return {ErrorCode::mismatch, older.name() + " is not the generation before that of '" +
+                                   newer.key() + "'; rotate, which drops it"};
+}
+
 void require_next(const BitString& newer, const BitString& older, std::uint64_t newer_generation,
                   std::uint64_t older_generation) {
-  if (older_generation + 1 < newer_generation)
-    throw Error(ErrorCode::mismatch, older.name() + " is not the generation before that of '" +
-                                         newer.key() + "'; rotate, which drops it");
+  if (older_generation + 1 < newer_generation) throw not_next(newer, older);
 }
 
 template <class Key>
@@ -60,15 +63,30 @@ void Generations<Key>::ask_older(BitOperation operation, std::span<const Key> ke
   std::vector<std::uint64_t> older(some.size());
   older_->run(BitOperation::test, bits_of_(some), found, older);
   const bool rotates = newer_.strings()[0].guard().rotates;
+  std::map<std::uint32_t, std::uint64_t> seen;
   for (std::size_t i = 0; i < some.size(); ++i) {
     const std::uint64_t newer = generations[asked[i]];
-    if (rotates) require_next(newer_.strings()[0], older_->strings()[0], newer, older[i]);
+    if (rotates && older[i] + 1 != newer) require_order(some[i], newer, older[i], seen);
     // A rotation in between has turned the bits that this call set into the older generation, and dropped the
     // generation that could have had the key before. So if the key was new to its generation, it is new. (Buckets of
     // PHP classes do not show a rotation: there the key is reported as present before.)
     const bool rotated = rotates && older[i] >= newer;
     answers[asked[i]] = setting ? rotated || !found[i] : found[i];
   }
+}
+
+template <class Key>
+void Generations<Key>::require_order(const Key& key, std::uint64_t newer, std::uint64_t older,
+                                     std::map<std::uint32_t, std::uint64_t>& seen) {
+  KeyBits bits;
+  (void)bits_of_({&key, 1})(1, bits);
+  const std::uint32_t string = bits.strings[0];
+  require_next(newer_.strings()[string], older_->strings()[string], newer, older);
+  // It is larger because of a rotation in between, which the newer one shows, or the string is not the older one at
+  // all: then the keys of the generation that it has replaced would be absent.
+  std::uint64_t& now = seen[string];
+  if (older >= now) now = newer_.generation_of(string);
+  if (older >= now) throw not_next(newer_.strings()[string], older_->strings()[string]);
 }
 
 template class Generations<Hash128>;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -44,6 +45,10 @@ class Generations {
   std::size_t run_some(BitOperation operation, std::span<const Key> keys, std::span<bool> answers);
   void ask_older(BitOperation operation, std::span<const Key> keys, std::span<bool> answers,
                  std::span<const std::uint64_t> generations);
+  // Error{mismatch}: the generations that answered for a key are not one after the other, and no rotation in between
+  // explains it. `seen`: the newer generations of strings that were read for this.
+  void require_order(const Key& key, std::uint64_t newer, std::uint64_t older,
+                     std::map<std::uint32_t, std::uint64_t>& seen);
 
   StringBits newer_;
   std::optional<StringBits> older_;
@@ -53,6 +58,7 @@ class Generations {
 extern template class Generations<Hash128>;
 extern template class Generations<std::string_view>;
 
+[[nodiscard]] Error not_next(const BitString& newer, const BitString& older);
 // Error{mismatch}: the number of the older generation is too small. (A rotation in between makes it larger, never
 // smaller.)
 void require_next(const BitString& newer, const BitString& older, std::uint64_t newer_generation,

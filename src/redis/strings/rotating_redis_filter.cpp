@@ -206,9 +206,7 @@ void RotatingRedisFilter::verify_shard(std::uint32_t shard) {
     // The number of the older generation is too large, either because of a rotation in between or permanently.
     const std::uint64_t again = generation_in(newer_bits, shard);
     if (again == newer)
-      throw Error(ErrorCode::mismatch,
-                  older_bits.strings()[shard].name() + " is not the generation before that of '" +
-                      newer_bits.strings()[shard].key() + "'; rotate, which drops it");
+      throw detail::not_next(newer_bits.strings()[shard], older_bits.strings()[shard]);
     newer = again;
     older = generation_in(older_bits, shard);
   }

@@ -128,6 +128,16 @@ void StringBits::set_one(std::span<const std::uint64_t> offsets, std::span<bool>
   string.reaches(*std::ranges::max_element(offsets) / 8 + 1);
 }
 
+std::uint64_t StringBits::generation_of(std::uint32_t string) {
+  std::array<Request, 1> request{Request(strings_[string].key())};
+  strings_[string].ask_generation(request[0]);
+  std::uint64_t generation = 0;
+  cluster_.run_all(request, [&](std::size_t, std::size_t, const Reply& reply) {
+    generation = strings_[string].generation_in(*reply);
+  });
+  return generation;
+}
+
 bool StringBits::undo_interrupted() noexcept {
   if (!strings_[0].guard().is_shard || strings_[0].guard().rotates) return false;
   const std::string& first = strings_[0].key();

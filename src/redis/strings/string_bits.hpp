@@ -56,6 +56,9 @@ class StringBits {
   // The number of first keys of the call that are done.
   [[nodiscard]] std::size_t acknowledged() const noexcept { return batches_.acknowledged(); }
 
+  // Reads which generation a string is now. Error{missing, mismatch}.
+  [[nodiscard]] std::uint64_t generation_of(std::uint32_t string);
+
   // Undoes what a killed maker of shards has left unfinished (interrupted.hpp). False: nothing was undone.
   bool undo_interrupted() noexcept;
 

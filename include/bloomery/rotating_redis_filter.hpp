@@ -61,7 +61,7 @@ class RotatingRedisFilter : public detail::KeyCalls<RotatingRedisFilter> {
                                     std::optional<Layout> layout = std::nullopt,
                                     bool replace = false);
   // Error{wrong_kind}: the filter does not rotate, or it is in shards and the place is not, or the
-  // reverse; {mismatch}: it has another number of shards.
+  // reverse; {mismatch}: it has another number of shards, or the key is that of the older generation.
   static RotatingRedisFilter open(const RedisPlace& place);
 
   RotatingRedisFilter(RotatingRedisFilter&&) noexcept;

@@ -402,6 +402,23 @@ TEST(RotatingString, StaysWhereItCannotBeReplaced) {
   const std::string older = filter.older_key();
   EXPECT_EQ(older, "{f}:older");
   EXPECT_EQ(older_redis_key("a{b}c"), "a{b}c:older");
+  // The address of the older generation: to rotate that would drop it.
+  for (const std::string name : {"f", "a{b}c"}) {
+    const RedisPlace newer{server.address(), name};
+    if (name != "f") RotatingRedisFilter::create(newer, 10'000, 1e-6);
+    const std::string message = error_of(
+        [&] {
+          RotatingRedisFilter::open({server.address(), older_redis_key(name)});
+        },
+        ErrorCode::mismatch);
+    EXPECT_NE(message.find("the older generation of '" + name + "'"), std::string::npos) << message;
+    if (name != "f") server.ask({"DEL", name, older_redis_key(name)});
+  }
+  // A filter may have such a name.
+  const RedisPlace odd{server.address(), "b:older"};
+  RotatingRedisFilter::create(odd, 10'000, 1e-6);
+  EXPECT_EQ(RotatingRedisFilter::open(odd).older_key(), "{b:older}:older");
+  server.ask({"DEL", "b:older", "{b:older}:older"});
   server.ask({"RENAME", older, "aside"});
   server.ask({"SET", older, "a text"});
   error_of([&] { make(10'000); }, ErrorCode::exists);

@@ -66,6 +66,24 @@ std::vector<std::string> keys_of(const RedisPlace& place, const RedisHeader& hea
   return header.shards == 0 ? std::vector{place.key} : detail::shard_keys(place.key, header.shards);
 }
 
+// Error{mismatch}: the key is that of the older generation of a filter. (To rotate that would drop it.)
+void require_newer(Cluster& cluster, const std::string& key, const RedisHeader& header) {
+  constexpr std::string_view kEnd = ":older";
+  if (!key.ends_with(kEnd)) return;
+  const std::string whole = key.substr(0, key.size() - kEnd.size());
+  const std::string inner = whole.size() > 2 ? whole.substr(1, whole.size() - 2) : whole;
+  for (const std::string& newer : {whole, inner}) {
+    if (older_redis_key(newer) != key) continue;
+    const std::string start = detail::read_start(cluster, newer).bytes;
+    if (start.size() >= detail::kRedisHeaderBytes && detail::has_redis_magic(start) &&
+        start.substr(detail::kRedisIdentityAt, 8) ==
+            std::string_view(header.identity.data(), header.identity.size()))
+      throw Error(ErrorCode::mismatch, detail::name_of(cluster.name(), key) +
+                                           " is the older generation of '" + newer +
+                                           "'; open that");
+  }
+}
+
 // The first key represents the filter: it is made and rotated last.
 RedisHeader create_shards(const RedisPlace& place, const Plan& plan, const Hasher& hasher) {
   Cluster cluster(place);
@@ -154,6 +172,7 @@ RotatingRedisFilter RotatingRedisFilter::open(const RedisPlace& place) {
     throw Error(ErrorCode::wrong_kind, detail::name_of(cluster.name(), place.key) +
                                            " is a filter that does not rotate; open it as what it "
                                            "is, or create one that does");
+  if (!place.shards) require_newer(cluster, place.key, header);
   return {place, header};
 }
 

@@ -384,6 +384,30 @@ TEST_P(RotatingStrings, AreCompletedByTheNextRotation) {
   EXPECT_EQ(mixed.size(), strings() > 1 ? 2U : 1U) << "no rotation stopped half way";
 }
 
+// A failover may lose the rotation of one shard: its node has the strings of before.
+TEST_P(RotatingStrings, AreRotatedWhereAFailoverHasLostARotation) {
+  if (strings() == 1) GTEST_SKIP() << "there are no other shards";
+  auto filter = made();
+  const std::string newer = keys().back(), older = older_redis_key(newer);
+  const auto first = keys_from(1, 1'000), second = keys_from(100'000, 1'000);
+  filter.insert_many(first);
+  const std::string newer_before = server().get(newer), older_before = server().get(older);
+  filter.rotate();
+  filter.rotate();
+  server().ask({"SET", newer, newer_before});
+  server().ask({"SET", older, older_before});
+  filter.insert_many(second);
+  EXPECT_FALSE(filter.rotate(3));
+  EXPECT_EQ(server().get(newer).substr(64, 16), newer_before.substr(64, 16));
+  EXPECT_TRUE(filter.rotate(4));
+  EXPECT_FALSE(open().rotate(4));
+  EXPECT_EQ(generations(), all_at(5));
+  filter.verify();
+  EXPECT_EQ(filter.may_contain_many(second), second.size());
+  EXPECT_TRUE(filter.rotate());
+  EXPECT_EQ(filter.may_contain_many(second) + filter.may_contain_many(first), 0U);
+}
+
 TEST(RotatingString, StaysWhereItCannotBeReplaced) {
   const test::Server& server = test::strings_server();
   server.ask({"FLUSHALL"});

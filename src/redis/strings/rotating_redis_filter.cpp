@@ -29,13 +29,20 @@ namespace {
 
 // KEYS: the newer string, the older string, a temporary name. ARGV: the new header, the offset of the last byte, the
 // identity and generation that the new generation follows (the script returns 0 if they differ), and the last bytes
-// of the new string.
+// of the new string. For a shard also the header of the generation that the new one follows: a shard that is behind,
+// because a failover has lost its last rotation, gets it.
 constexpr std::string_view kRotate =
-    "if redis.call('GETRANGE', KEYS[1], 64, 79) ~= ARGV[3] then return 0 end "
+    "local state = redis.call('GETRANGE', KEYS[1], 64, 79) "
+    "if state ~= ARGV[3] then "
+    "if #state < 16 or string.sub(state, 1, 8) ~= string.sub(ARGV[3], 1, 8) then return 0 end "
+    "local function number(bytes) local n = 0 for i = 16, 9, -1 do n = n * 256 + "
+    "string.byte(bytes, i) end return n end "
+    "if ARGV[5] == '' or number(state) > number(ARGV[3]) then return 0 end end "
     "if redis.call('STRLEN', KEYS[1]) ~= ARGV[2] + 1 then return -1 end "
     // RENAME replaces the older string: until it succeeds, nothing is lost.
     "redis.call('UNLINK', KEYS[3]) make(KEYS[3], ARGV[1], ARGV[2], true) "
     "if ARGV[4] ~= '' then redis.call('SETRANGE', KEYS[3], ARGV[2] + 1 - #ARGV[4], ARGV[4]) end "
+    "if state ~= ARGV[3] then redis.call('SETRANGE', KEYS[1], 0, ARGV[5]) end "
     "redis.call('RENAME', KEYS[1], KEYS[2]) put(KEYS[3], KEYS[1]) return 1";
 // KEYS: the newer string, the older string; and, if a rotating filter may be replaced, temporary names. ARGV[3]: the
 // header of the older generation. The old filter is removed when both names were checked and both new strings are
@@ -238,19 +245,20 @@ detail::Request RotatingRedisFilter::rotation(std::uint32_t shard, std::uint64_t
                      .shard = shard,
                      .shards = shards_,
                      .generation = from};
-  const std::string state = state_in(detail::encode_redis_header(header));
+  const std::string before = detail::encode_redis_header(header), state = state_in(before);
   header.generation = from + 1;
   const std::string& newer = generations_->newer().strings()[shard].key();
   detail::Request request(newer);
   request.next().command(
       {"EVAL", script(kRotate), "3", newer, generations_->older()->strings()[shard].key(),
        detail::name_beside(newer, "next"), detail::encode_redis_header(header), last_byte(header),
-       state, shards_ == 0 ? "" : state.substr(0, detail::kShardEndBytes)});
+       state, shards_ == 0 ? "" : state.substr(0, detail::kShardEndBytes),
+       shard == 0 ? "" : before});
   return request;
 }
 
 bool RotatingRedisFilter::rotate(std::uint64_t from) {
-  (void)generation();  // checks that it is still this filter
+  if (generation() != from) return false;  // it also checks that it is still this filter
   StringBits& bits = generations_->newer();
   // Whether the shard was in this generation: another client, or a rotation that was killed, may have rotated it
   // already.

@@ -190,10 +190,7 @@ static int apply_part(Filter *self, Operation operation, Part *part, Answers *an
 }
 
 static void empty(Part *part) {
-  for (size_t i = 0; i < part->count; ++i) {
-    drop(&part->keys[i]);
-    Py_DECREF(part->objects[i]);
-  }
+  for (size_t i = 0; i < part->count; ++i) Py_DECREF(part->objects[i]);
   part->count = 0;
 }
 
@@ -207,6 +204,26 @@ static void drop_part(Part *part) {
   PyMem_Free(part->answers);
 }
 
+/* Takes over the item. An iterable may put its next key into the same bytearray, so bytes that may change are copied.
+ * 1, or 0 with an exception. */
+static int take_item(Part *part, PyObject *item) {
+  Key *key = &part->keys[part->count];
+  int done = key_of(item, key) == 0;
+  if (done && key->view.obj) {
+    PyObject *const copy = PyBytes_FromStringAndSize(key->bytes, (Py_ssize_t)key->size);
+    drop(key);
+    Py_DECREF(item);
+    item = copy;
+    done = copy && key_of(copy, key) == 0;
+  }
+  if (!done) {
+    Py_XDECREF(item);
+    return 0;
+  }
+  part->objects[part->count++] = item;
+  return 1;
+}
+
 static int apply_iterable(Filter *self, Operation operation, PyObject *object, Answers *answers, int64_t *total) {
   PyObject *iterator = PyObject_GetIter(object);
   if (!iterator) return -1;
@@ -215,13 +232,9 @@ static int apply_iterable(Filter *self, Operation operation, PyObject *object, A
   int done = make_room(&part, PART);
   PyObject *item = NULL;
   while (done && (item = PyIter_Next(iterator)) != NULL) {
-    part.objects[part.count] = item;
-    if (key_of(item, &part.keys[part.count]) != 0) {
-      Py_DECREF(item);
-      done = 0;
-      break;
-    }
-    if (++part.count < part.room) continue;
+    done = take_item(&part, item);
+    if (!done) break;
+    if (part.count < part.room) continue;
     if (part.room < most) {
       done = make_room(&part, 2 * part.room);
       continue;

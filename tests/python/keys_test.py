@@ -112,6 +112,21 @@ class Bulk(unittest.TestCase):
         self.assertEqual(f.insert_many([]), 0)
         self.assertEqual(f.insert_many({"a": 1, "b": 2}), 2)
 
+    def test_takes_keys_that_come_in_one_buffer(self):
+        plain = [i.to_bytes(2, "big") for i in range(3000)]
+
+        def filled(form):
+            buffer = bytearray(2)
+            for key in plain:
+                buffer[:] = key
+                yield form(buffer)
+
+        for form in (lambda same: same, memoryview):
+            f = new()
+            self.assertEqual(f.insert_many(filled(form)), len(plain))
+            self.assertEqual(f.contains_many(plain), len(plain))
+            self.assertEqual(f.contains_many(filled(form)), len(plain))
+
     def test_takes_numpy(self):
         for dtype in ("u8", "i8"):
             f = new()

@@ -11,6 +11,6 @@ if test "$PHP_BLOOMERY" != "no"; then
   PHP_EVAL_INCLINE([`$PKG_CONFIG --cflags bloomery-c`])
   PHP_EVAL_LIBLINE([`$PKG_CONFIG --libs bloomery-c`], [BLOOMERY_SHARED_LIBADD])
   PHP_SUBST([BLOOMERY_SHARED_LIBADD])
-  PHP_NEW_EXTENSION([bloomery], [attached.c bloomery.c bucket_address.c bytes.c errors.c filter.c keys.c legacy.c locations.c options.c], [$ext_shared], ,
+  PHP_NEW_EXTENSION([bloomery], [attached.c bloomery.c bucket_address.c bytes.c errors.c filter.c keys.c legacy.c locations.c making.c measures.c options.c], [$ext_shared], ,
     [-DPHP_BLOOMERY_VERSION=$BLOOMERY_VERSION -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1 -fvisibility=hidden])
 fi

@@ -84,10 +84,10 @@ zend_class_entry *bloomery_base_of(const zend_class_entry *type);
 void bloomery_wrap(zval *out, bloomery_filter *filter, bloomery_attached *attached, zend_class_entry *called,
                    bool clock);
 
-/* Whether a text is an address, and not the path of a file. */
-bool bloomery_is_address(const zend_string *location);
-/* False and an exception: no path, or open_basedir forbids it. */
-bool bloomery_may_open(const zend_string *location);
+/* ---- measures (measures.c) ---------------------------------------------------------------------------------- */
+
+/* False and an exception. */
+bool bloomery_read_stats(bloomery_filter *filter, bool exact, bloomery_stats *stats);
 
 /* ---- what is asked for (options.c) --------------------------------------------------------------------------- */
 
@@ -113,6 +113,12 @@ bool bloomery_take_count(uint64_t *to, const char *name, zend_long value);
 /* Adds the capacity and the false-positive rate; NULL: not given. */
 bool bloomery_take_sizes(bloomery_request *request, const zend_long *capacity, const double *fpr);
 
+/* ---- making (making.c) ---------------------------------------------------------------------------------------- */
+
+/* Whether a text is an address, and not the path of a file. */
+bool bloomery_is_address(const zend_string *location);
+/* False and an exception: no path, or open_basedir forbids it. */
+bool bloomery_may_open(const zend_string *location);
 /* Gives a new filter the kind of the class that open(), attach() or plan() was called of. location: NULL for a filter in
  * memory. False and an exception: its objects have no filter of the kind that was asked for; then nothing may be made or
  * replaced. */

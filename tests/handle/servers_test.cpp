@@ -2,6 +2,8 @@
 #include <bloomery/any_filter.hpp>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
@@ -247,8 +249,13 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
   EXPECT_FALSE(counting.may_contain("a"));
 
   spec.kind = Kind::plain;
-  AnyFilter::create(module("p"), spec).insert_many(keys());
+  AnyFilter plain = AnyFilter::create(module("p"), spec);
+  plain.insert_many(keys());
   AnyFilter::convert(module("p"), scratch_ / "p.bloom");
+  const FilterStats stats = plain.stats();
+  EXPECT_EQ(stats.kind, Kind::plain);
+  const double counted = AnyFilter::open(scratch_ / "p.bloom").stats().current_fpr;
+  EXPECT_NEAR(stats.current_fpr / counted, 1, 0.5) << "few keys: blocks differ by chance";
   EXPECT_EQ(AnyFilter::open(scratch_ / "p.bloom").may_contain_many(keys()), kKeys);
   AnyFilter::convert(scratch_ / "p.bloom", module("q"));
   EXPECT_EQ(AnyFilter::open(module("q")).may_contain_many(keys()), kKeys);
@@ -273,6 +280,11 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
   expect_error(ErrorCode::invalid_argument, {"window", "is missing"}, [&] {
     (void)AnyFilter::create(module("x"), {.kind = Kind::window, .capacity = 5, .fpr = 0.01});
   });
+  // As large as no reply to DUMP, by one byte: it is not read.
+  const std::string large = scratch_ / "large";
+  std::ofstream(large) << "a reply of DUMP";
+  std::filesystem::resize_file(large, (std::uintmax_t{512} << 20) + 1);
+  expect_error(ErrorCode::too_large, {large}, [&] { AnyFilter::convert(large, module("x")); });
   for (FilterSpec other : foreign) {
     other.capacity = 1000;
     other.fpr = 0.01;

@@ -92,6 +92,16 @@ TEST(RedisUrl, HasATimeout) {
   EXPECT_EQ(timeout("&timeout=3600"), milliseconds(3'600'000));
 }
 
+TEST(RedisUrl, HasUpTo32Sentinels) {
+  std::string hosts = "h";
+  for (int i = 1; i < 32; ++i) hosts += ",h";
+  const auto url = [&] { return parse_redis_url("redis+sentinel://" + hosts + "?key=k&master=m"); };
+  EXPECT_EQ(url().address.sentinels->places.size(), 32U);
+  hosts += ",h";
+  const std::string refusal = test::error_of([&] { (void)url(); }, ErrorCode::invalid_argument);
+  EXPECT_NE(refusal.find("at most 32 sentinels"), std::string::npos) << refusal;
+}
+
 TEST(RedisUrl, IsToldFromAPath) {
   for (const char* url : {"redis://x", "rediss://", "redis+what://", "redis+module://h",
                           "valkey://x", "valkeys://", "valkey+module+unix://"})

@@ -77,6 +77,14 @@ TEST(ShardPlan, KeepsTheFprWithUnequalShards) {
         EXPECT_LE(static_cast<double>(made.bits),
                   static_cast<double>(whole.bits) * (1 + 20 / per_shard) + 1'024.0 * shards)
             << to_string(layout) << ' ' << shards << ' ' << capacity;
+        // And no more than that.
+        Plan less = made;
+        const std::uint64_t unit = kBlockBits * shards;
+        less.bits -= unit * (1 + made.bits / unit / 4096);
+        if (less.bits >= whole.bits) {
+          EXPECT_GT(detail::fpr_in_shards(less, shards, items), 0.001)
+              << to_string(layout) << ' ' << shards << ' ' << capacity;
+        }
       }
     }
   }

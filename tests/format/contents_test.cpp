@@ -206,6 +206,23 @@ TEST(FrozenContents, HaveTheKeysOfTheListAndOfTheDelta) {
   EXPECT_EQ(whole->complete(), nullptr);
 }
 
+// The keys of both are those that are left, and they are counted from the bits.
+TEST(PlainContents, IntersectKeepsTheKeysOfBoth) {
+  const Plan plan = bloomery::plan(10'000, 1e-6);
+  const auto one = empty(plan), other = empty(plan);
+  for (std::uint64_t key = 0; key < 6'000; ++key) {
+    if (key < 4'000) one->insert(kHasher(key));
+    if (key >= 1'000) other->insert(kHasher(key));
+  }
+  static_cast<PlainContents&>(*one).intersect(*other->as<FilterView>());
+  for (std::uint64_t key = 1'000; key < 4'000; ++key)
+    ASSERT_TRUE(one->may_contain(kHasher(key))) << key;
+  EXPECT_FALSE(one->may_contain(kHasher(0)) && one->may_contain(kHasher(5'000)));
+  // Keys of one filter alone leave the bits that they share with keys of the other.
+  EXPECT_GT(one->inserted(), 2'900U);
+  EXPECT_LT(one->inserted(), 3'800U);
+}
+
 // What a filter was created with, and a request that differs in one thing: named in the error.
 TEST(RequireCreatedFrom, NamesTheFirstDifference) {
   struct Difference {

@@ -141,6 +141,7 @@ typedef struct {
   uint64_t *integers;
   bool *answers;
   size_t count, room;
+  int in_order; /* whether inserts must keep the order of keys with bytes and integers; -1: not known yet */
 } Part;
 
 /* 1, or 0 with an exception. */
@@ -163,9 +164,11 @@ static int make_room(Part *part, size_t room) {
   return 1;
 }
 
-static int apply_part(Filter *self, Operation operation, Part *part, Answers *answers, int64_t *total) {
+/* Applies the keys from `begin` up to `end`: first those with bytes, then integers. */
+static int apply_between(Filter *self, Operation operation, Part *part, size_t begin, size_t end, bool *room,
+                         int64_t *total) {
   size_t texts = 0, numbers = 0;
-  for (size_t i = 0; i < part->count; ++i) {
+  for (size_t i = begin; i < end; ++i) {
     const Key *key = &part->keys[i];
     if (key->bytes) {
       part->pointers[texts] = key->bytes;
@@ -174,8 +177,6 @@ static int apply_part(Filter *self, Operation operation, Part *part, Answers *an
       part->integers[numbers++] = key->integer;
     }
   }
-  bool *room;
-  if (!room_for(answers, part->count, &room)) return 0;
   bool *const told = room ? part->answers : NULL;
   const Keys bytes = {.kind = POINTERS, .pointers = part->pointers, .sizes = part->sizes, .count = texts};
   const Keys integers = {.kind = INTEGERS, .bytes = part->integers, .count = numbers};
@@ -183,8 +184,46 @@ static int apply_part(Filter *self, Operation operation, Part *part, Answers *an
   if (numbers && !apply_keys(self, operation, &integers, told ? told + texts : NULL, total)) return 0;
   if (room) {
     size_t text = 0, number = texts;
-    for (size_t i = 0; i < part->count; ++i)
+    for (size_t i = begin; i < end; ++i)
       room[i] = part->answers[part->keys[i].bytes ? text++ : number++];
+  }
+  return 1;
+}
+
+/* The end of the keys from `begin` on that all have bytes, or are all integers. */
+static size_t end_of_run(const Part *part, size_t begin) {
+  const int has_bytes = part->keys[begin].bytes != NULL;
+  size_t end = begin + 1;
+  while (end < part->count && (part->keys[end].bytes != NULL) == has_bytes) ++end;
+  return end;
+}
+
+/* Whether the filter forgets by the order of keys: 1 or 0, or -1 with an exception. No server has such a filter that
+ * takes integers. */
+static int forgets_by_order(Filter *self) {
+  if (self->is_alone) return 0;
+  if (!is_whole(self)) return -1;
+  bloomery_stats stats = {.size = sizeof stats};
+  bloomery_error error;
+  const Held held = hold(self, 0);
+  const int told = bloomery_get_stats(self->filter, false, &stats, &error);
+  release(held);
+  if (told < 0) {
+    raise_error_of(self, &error);
+    return -1;
+  }
+  return stats.kind == BLOOMERY_WINDOW && stats.window_unit == BLOOMERY_INSERTIONS;
+}
+
+static int apply_part(Filter *self, Operation operation, Part *part, Answers *answers, int64_t *total) {
+  bool *room;
+  if (!room_for(answers, part->count, &room)) return 0;
+  const int is_mixed = operation == INSERT && end_of_run(part, 0) != part->count;
+  if (is_mixed && part->in_order < 0 && (part->in_order = forgets_by_order(self)) < 0) return 0;
+  const int in_runs = is_mixed && part->in_order;
+  for (size_t begin = 0, end; begin < part->count; begin = end) {
+    end = in_runs ? end_of_run(part, begin) : part->count;
+    if (!apply_between(self, operation, part, begin, end, room, total)) return 0;
   }
   return 1;
 }
@@ -228,7 +267,7 @@ static int apply_iterable(Filter *self, Operation operation, PyObject *object, A
   PyObject *iterator = PyObject_GetIter(object);
   if (!iterator) return -1;
   const size_t most = operation == INSERT && !self->is_fast ? LARGE_PART : PART;
-  Part part = {0};
+  Part part = {.in_order = -1};
   int done = make_room(&part, PART);
   PyObject *item = NULL;
   while (done && (item = PyIter_Next(iterator)) != NULL) {

@@ -15,7 +15,7 @@ import unittest
 import numpy
 
 import arrow
-from bloomery import BloomFilter, CountingFilter, Error
+from bloomery import BloomFilter, CountingFilter, Error, WindowFilter
 
 # An end of a stream that comes when it has been answered, or after 20 seconds is an error.
 WAITS = """
@@ -126,6 +126,15 @@ class Bulk(unittest.TestCase):
             self.assertEqual(f.insert_many(filled(form)), len(plain))
             self.assertEqual(f.contains_many(plain), len(plain))
             self.assertEqual(f.contains_many(filled(form)), len(plain))
+
+    def test_a_window_of_insertions_forgets_by_the_order_of_text_and_integers(self):
+        keys = [f"key{i}" if i % 7 in (0, 3, 4) else i for i in range(3000)]
+        many, single = (WindowFilter(700, fpr=1e-6, window_unit="insertions", seed=1) for _ in range(2))
+        out = bytearray(len(keys))
+        self.assertEqual(many.insert_many(iter(keys), out=out), sum(out))
+        self.assertEqual(list(out), [single.add(key) for key in keys])
+        self.assertEqual(bytes(many), bytes(single))
+        self.assertEqual(many.contains_many(keys[-700:]), 700)
 
     def test_takes_numpy(self):
         for dtype in ("u8", "i8"):

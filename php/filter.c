@@ -126,7 +126,7 @@ bool bloomery_make_ready(bloomery_object *self) {
   const time_t now = time(NULL);
   if (now == self->told) return true;
   bloomery_error error;
-  if (bloomery_advance(self->filter, (uint64_t)now, &error) != 0) {
+  if (bloomery_advance(self->filter, now < 0 ? 0 : (uint64_t)now, &error) != 0) {
     bloomery_throw(&error);
     return false;
   }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <bloomery/window_plan.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -22,9 +23,7 @@ constexpr std::uint64_t kLeastLookUp = 1024;
 }  // namespace
 
 std::uint64_t seconds_now() {
-  using namespace std::chrono;
-  return static_cast<std::uint64_t>(
-      duration_cast<seconds>(system_clock::now().time_since_epoch()).count());
+  return detail::whole_seconds(std::chrono::system_clock::now().time_since_epoch(), false);
 }
 
 void FilterLines::keep_time() {

@@ -16,7 +16,7 @@
 
 namespace bloomery::cli {
 
-// Seconds since 1970.
+// Seconds since 1970; 0 if the clock is before.
 [[nodiscard]] std::uint64_t seconds_now();
 
 // The base of the sinks in this file. A line is given to the filter as its key's hash if the filter

@@ -82,7 +82,7 @@ static inline time_t time_to_tell(const Filter *self) {
 /* Returns 0 or a negative number. */
 static inline int tell(Filter *self, time_t now, bloomery_error *error) {
   if (now == 0) return 0;
-  const int advanced = bloomery_advance(self->filter, (uint64_t)now, error);
+  const int advanced = bloomery_advance(self->filter, now < 0 ? 0 : (uint64_t)now, error);
   if (advanced == 0) self->told = now;
   return advanced;
 }

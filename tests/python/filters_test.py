@@ -5,7 +5,10 @@ import doctest
 import inspect
 import math
 import os
+import pathlib
 import pickle
+import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -148,6 +151,35 @@ class Kinds(unittest.TestCase):
         self.assertIn("key", f)
         time.sleep(3.1)
         self.assertNotIn("key", f)
+
+    def test_a_clock_before_1970_forgets_nothing(self):
+        tool = os.environ["BLOOMERY_TOOL"]
+        with tempfile.TemporaryDirectory() as scratch:
+            clock, library = f"{scratch}/clock", f"{scratch}/clock.so"
+            source = os.path.join(os.environ["BLOOMERY_SOURCE"], "tests/soak/clock.c")
+            subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+            preloaded = f"{os.environ.get('LD_PRELOAD', '')} {library}".strip()
+
+            def at(now, *command, lines=""):
+                pathlib.Path(clock).write_bytes(now.to_bytes(8, "little", signed=True))
+                environment = os.environ | {"LD_PRELOAD": preloaded, "SOAK_CLOCK": clock}
+                return subprocess.run(command, env=environment, input=lines, capture_output=True, text=True).stdout
+
+            said = at(1_000_000, sys.executable, "-c", """if True:
+                import bloomery, os, pathlib
+                f = bloomery.WindowFilter(100, 1000, 0.001)
+                f.add("old")
+                pathlib.Path(os.environ["SOAK_CLOCK"]).write_bytes((-5).to_bytes(8, "little", signed=True))
+                f.add("new")
+                print("old" in f, "new" in f)""")
+            self.assertEqual(said, "True True\n")
+            if not tool:
+                return
+            path = f"{scratch}/w.bloom"
+            at(1_000_000, tool, "create", "-q", path, "--window", "100s", "-n", "1000", "-p", "0.001")
+            at(1_000_000, tool, "add", "-q", path, lines="old\n")
+            at(-5, tool, "add", "-q", path, lines="new\n")
+            self.assertEqual(at(1_000_000, tool, "check", path, lines="old\nnew\n"), "old\nnew\n")
 
     def test_window_filters_forget_by_the_time_they_are_told(self):
         f = WindowFilter(60, 1000, 0.001)

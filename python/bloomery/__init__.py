@@ -158,6 +158,8 @@ class _Common(Filter):
             return from_bytes, (self._encode(), self._is_timed)
         if "://" in self.name:
             raise TypeError("a filter on a server is not pickled: its name does not hold the password; open it there")
+        if type(self) is _Elsewhere:
+            raise TypeError(f"{self.name}: bits of a PHP class are not pickled, as they name no hashes; open them there")
         if self._is_unfinished():
             raise TypeError(f"{self.name}: is not pickled before close() puts it in its place")
         path = os.path.abspath(os.path.join(self._folder, self.name))

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import pickle
 import tempfile
 import unittest
 
@@ -81,6 +82,7 @@ class Locations(unittest.TestCase):
         bloomery.convert(path, self.scratch / "copy", **words)
         self.assertEqual(*(bits.read_bytes().rstrip(b"\0") for bits in (self.scratch / "copy", path)))  # as Redis ends them
         self.assertEqual(self.code(bloomery.open, path), "not_a_filter")
+        self.assertRaisesRegex(TypeError, "PHP class are not pickled", pickle.dumps, f)
         self.assertEqual(self.code(bloomery.open, path, php_bits=100_000), "invalid_argument")
         self.assertEqual(self.code(bloomery.open, path, php_hashes="MD5"), "invalid_argument")
         self.assertRaises(TypeError, bloomery.open, path, php_hashes=["BKDR"])

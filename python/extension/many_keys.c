@@ -5,7 +5,7 @@
 
 /* How many keys of an iterable are taken at a time: as many as the cache holds; more if each call is a commit or a
  * round trip. */
-enum { PART = 4096, LARGE_PART = 262144 };
+enum { PART = 4096, LARGE_PART = 262144, COPIED_BYTES = 64 /* of each key of a part, on average */ };
 
 static int answers_to(PyObject *out, Answers *answers) {
   answers->view.obj = NULL;
@@ -142,6 +142,7 @@ typedef struct {
   bool *answers;
   size_t count, room;
   int in_order; /* whether inserts must keep the order of keys with bytes and integers; -1: not known yet */
+  size_t copied; /* bytes */
 } Part;
 
 /* 1, or 0 with an exception. */
@@ -230,7 +231,7 @@ static int apply_part(Filter *self, Operation operation, Part *part, Answers *an
 
 static void empty(Part *part) {
   for (size_t i = 0; i < part->count; ++i) Py_DECREF(part->objects[i]);
-  part->count = 0;
+  part->count = part->copied = 0;
 }
 
 static void drop_part(Part *part) {
@@ -250,6 +251,7 @@ static int take_item(Part *part, PyObject *item) {
   int done = key_of(item, key) == 0;
   if (done && key->view.obj) {
     PyObject *const copy = PyBytes_FromStringAndSize(key->bytes, (Py_ssize_t)key->size);
+    part->copied += key->size;
     drop(key);
     Py_DECREF(item);
     item = copy;
@@ -273,10 +275,13 @@ static int apply_iterable(Filter *self, Operation operation, PyObject *object, A
   while (done && (item = PyIter_Next(iterator)) != NULL) {
     done = take_item(&part, item);
     if (!done) break;
-    if (part.count < part.room) continue;
-    if (part.room < most) {
-      done = make_room(&part, 2 * part.room);
-      continue;
+    /* Views of one large buffer take no memory, and copies of them would. */
+    if (part.copied < COPIED_BYTES * most) {
+      if (part.count < part.room) continue;
+      if (part.room < most) {
+        done = make_room(&part, 2 * part.room);
+        continue;
+      }
     }
     /* The iterable may have no end and run no Python code, which would notice an interrupt. */
     done = apply_part(self, operation, &part, answers, total) && PyErr_CheckSignals() == 0;

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import tracemalloc
 import unittest
 
 import numpy
@@ -135,6 +136,15 @@ class Bulk(unittest.TestCase):
         self.assertEqual(list(out), [single.add(key) for key in keys])
         self.assertEqual(bytes(many), bytes(single))
         self.assertEqual(many.contains_many(keys[-700:]), 700)
+
+    def test_takes_long_views_of_one_buffer_in_little_memory(self):
+        view, f = memoryview(bytes(1 << 16)), new()
+        answers = bytearray(2048)
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        self.assertEqual(f.insert_many((view[i:] for i in range(2048)), answers), sum(answers))
+        self.assertEqual(f.contains_many(view[i:] for i in range(2048)), 2048)
+        self.assertLess(tracemalloc.get_traced_memory()[1], 1 << 23)  # copies of all would take 16 times as much
 
     def test_takes_numpy(self):
         for dtype in ("u8", "i8"):

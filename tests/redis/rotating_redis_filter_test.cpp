@@ -443,6 +443,12 @@ TEST(RotatingString, StaysWhereItCannotBeReplaced) {
   RotatingRedisFilter::create(odd, 10'000, 1e-6);
   EXPECT_EQ(RotatingRedisFilter::open(odd).older_key(), "{b:older}:older");
   server.ask({"DEL", "b:older", "{b:older}:older"});
+  // What is at the other key need not be a string.
+  const RedisPlace named{server.address(), "{b}:older"};
+  RotatingRedisFilter::create(named, 10'000, 1e-6);
+  server.ask({"RPUSH", "b", "an item"});
+  EXPECT_EQ(RotatingRedisFilter::open(named).older_key(), "{b}:older:older");
+  server.ask({"DEL", "b", "{b}:older", "{b}:older:older"});
   server.ask({"RENAME", older, "aside"});
   server.ask({"SET", older, "a text"});
   error_of([&] { make(10'000); }, ErrorCode::exists);

@@ -81,7 +81,13 @@ void require_newer(Cluster& cluster, const std::string& key, const RedisHeader& 
   const std::string inner = whole.size() > 2 ? whole.substr(1, whole.size() - 2) : whole;
   for (const std::string& newer : {whole, inner}) {
     if (older_redis_key(newer) != key) continue;
-    const std::string start = detail::read_start(cluster, newer).bytes;
+    std::string start;
+    try {
+      start = detail::read_start(cluster, newer).bytes;
+    } catch (const Error& error) {  // it is no string, or the user has no right to it
+      if (error.code() == ErrorCode::not_a_filter || error.code() == ErrorCode::denied) continue;
+      throw;
+    }
     if (start.size() >= detail::kRedisHeaderBytes && detail::has_redis_magic(start) &&
         start.substr(detail::kRedisIdentityAt, 8) ==
             std::string_view(header.identity.data(), header.identity.size()))

@@ -14,12 +14,12 @@ namespace {
 
 AnyImpl filter_in_file(const std::string& path, Opening how, const FilterSpec& spec,
                        const AnyOptions& options) {
-  if (options.scheme) return php_file_filter(path, *options.scheme, how);
   if (options.rotating)
     throw PlanError(ErrorCode::wrong_kind, PlanField::window,
                     ": two generations are for filters in Redis strings; a {window} makes a file "
                     "that forgets",
                     path);
+  if (options.scheme) return php_file_filter(path, *options.scheme, how);
   if (how == Opening::create)
     return file_filter(path,
                        FilterFile::create(path, plan(spec),

@@ -94,6 +94,10 @@ TEST(CLocations, ConvertsTheBitsOfAPhpClassAsTheyAre) {
   ASSERT_EQ(bloomery_convert(from.c_str(), to.c_str(), &options, &error), 0) << error.text;
   EXPECT_EQ(contains(open(to, &options), "one") * 2 + contains(open(to, &options), "two"), 2);
   EXPECT_EQ(bloomery_verify(to.c_str(), &options, &error), 1) << error.text;
+  options.flags = BLOOMERY_ROTATING;
+  expect_code(BLOOMERY_WRONG_KIND, to, [&](bloomery_error* told) {
+    return Handle(bloomery_open(to.c_str(), BLOOMERY_WRITE, &options, told)) ? 0 : -told->code;
+  });
   expect_code(BLOOMERY_NOT_A_FILTER, from, [&](bloomery_error* told) {
     return bloomery_convert(from.c_str(), (to + "2").c_str(), nullptr, told);
   });

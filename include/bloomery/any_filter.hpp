@@ -135,7 +135,8 @@ class AnyFilter {
   // filters of modules between servers and dumps; bits of PHP classes, with a scheme, between files and
   // Redis. If the destination is a path, it becomes a filter file, or for a filter of a module a dump,
   // unless its name ends in ".bloom".
-  // Error{wrong_kind}: the destination cannot hold these bits; {exists}; {not_a_filter}.
+  // Error{wrong_kind}: the destination cannot hold these bits; {exists}, for bits of PHP classes also if they may
+  // replace; {not_a_filter}.
   static void convert(const std::string& source, const std::string& out,
                       const AnyOptions& options = {});
   // Drops the older of two generations, and begins a new one.

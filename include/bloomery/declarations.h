@@ -196,7 +196,8 @@ int bloomery_rotate(const char *location, const bloomery_options *options, bloom
  * modules; a filter of a module between servers and dumps; a frozen one into a module; the bits of a PHP class, with its
  * options, between files and Redis. `out` gets the whole filter or nothing. As a path it becomes a filter file, or for a
  * filter of a module a dump, unless its name ends in ".bloom". Other options than BLOOMERY_REPLACE are not used.
- * BLOOMERY_EXISTS; BLOOMERY_WRONG_KIND: `out` cannot hold these bits. */
+ * BLOOMERY_EXISTS, for the bits of a PHP class also with BLOOMERY_REPLACE; BLOOMERY_WRONG_KIND: `out` cannot hold these
+ * bits. */
 int bloomery_convert(const char *source, const char *out, const bloomery_options *options, bloomery_error *error);
 /* Makes a filter at `out` that has every key of the `count` sources: plain filters in files and Redis strings, counting
  * filters in files, filters of a module in shards. If replace is true, it replaces a filter that is there.

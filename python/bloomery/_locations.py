@@ -22,8 +22,8 @@ def convert(source: str | os.PathLike[str], out: str | os.PathLike[str], *, repl
     ``out`` gets the whole filter or nothing. As a path it becomes a filter file, or for a filter of a module a dump,
     unless its name ends in ".bloom".
 
-    replace: a filter at ``out`` may be replaced; bits of a PHP class replace nothing. Error: exists; wrong_kind (``out`` cannot hold these bits); those of
-    `open`.
+    replace: a filter at ``out`` may be replaced; bits of a PHP class replace nothing. Error: exists; wrong_kind (``out``
+    cannot hold these bits); those of `open`.
     """
     _bloomery.convert(os.fspath(source), os.fspath(out), _request.REPLACE if replace else 0,
                       _request.scheme_of(php_hashes, php_bits, php_items))

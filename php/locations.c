@@ -1,17 +1,22 @@
 /* Operations on whole filters, which are named by their locations: no object is made. */
 #include "php_bloomery.h"
 
-ZEND_METHOD(Bloomery_Filter, rotate) {
+/* A call that answers yes or no of one location. */
+static void of_location(INTERNAL_FUNCTION_PARAMETERS,
+                        int (*call)(const char *, const bloomery_options *, bloomery_error *)) {
   zend_string *location;
   ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_STR(location)
   ZEND_PARSE_PARAMETERS_END();
   if (!bloomery_may_open(location)) RETURN_THROWS();
   bloomery_error error;
-  const int done = bloomery_rotate(ZSTR_VAL(location), NULL, &error);
-  if (done < 0) return bloomery_throw(&error);
-  RETURN_BOOL(done);
+  const int yes = call(ZSTR_VAL(location), NULL, &error);
+  if (yes < 0) return bloomery_throw(&error);
+  RETURN_BOOL(yes);
 }
+
+ZEND_METHOD(Bloomery_Filter, rotate) { of_location(INTERNAL_FUNCTION_PARAM_PASSTHRU, bloomery_rotate); }
+ZEND_METHOD(Bloomery_Filter, verify) { of_location(INTERNAL_FUNCTION_PARAM_PASSTHRU, bloomery_verify); }
 
 ZEND_METHOD(Bloomery_Filter, convert) {
   zend_string *source, *to;
@@ -62,16 +67,4 @@ ZEND_METHOD(Bloomery_Filter, mergeLocations) {
       bloomery_merge_locations(locations, count, ZSTR_VAL(to), replace, &error) < 0)
     bloomery_throw(&error);
   efree(locations);
-}
-
-ZEND_METHOD(Bloomery_Filter, verify) {
-  zend_string *location;
-  ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_STR(location)
-  ZEND_PARSE_PARAMETERS_END();
-  if (!bloomery_may_open(location)) RETURN_THROWS();
-  bloomery_error error;
-  const int whole = bloomery_verify(ZSTR_VAL(location), NULL, &error);
-  if (whole < 0) return bloomery_throw(&error);
-  RETURN_BOOL(whole);
 }

@@ -35,7 +35,7 @@ constexpr double kMaxTightening = 0.95;
 
 // The least ratio for a new filter. A key that looks present takes no room, so a full sub-filter has the bits of more
 // keys than its capacity. If the rate is high, the small shares that a low ratio leaves for later sub-filters do not
-// make up for that: with 0.25 the real rate is up to 11 % above a stated one of 0.5, and 2 % above one of 0.1.
+// make up for that, and the real rate is above the stated one.
 [[nodiscard]] constexpr double min_tightening(double fpr) noexcept {
   return fpr > 0.05 ? 0.45 : kMinTightening;
 }

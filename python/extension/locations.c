@@ -3,19 +3,23 @@
 
 #include <stdlib.h>
 
-PyObject *rotate(PyObject *Py_UNUSED(module), PyObject *args) {
+/* A call that answers yes or no of one location: its arguments are that and a scheme. */
+static PyObject *of_location(PyObject *args, int (*call)(const char *, const bloomery_options *, bloomery_error *)) {
   PyObject *path;
   bloomery_options options = {.size = sizeof options};
-  if (!PyArg_ParseTuple(args, "O&(" SCHEME_FORMAT "):rotate", PyUnicode_FSConverter, &path, SCHEME_FIELDS(options)))
+  if (!PyArg_ParseTuple(args, "O&(" SCHEME_FORMAT ")", PyUnicode_FSConverter, &path, SCHEME_FIELDS(options)))
     return NULL;
   const char *location = PyBytes_AsString(path);
   bloomery_error error;
   PyThreadState *thread = PyEval_SaveThread();
-  const int done = bloomery_rotate(location, &options, &error);
+  const int yes = call(location, &options, &error);
   PyEval_RestoreThread(thread);
   Py_DECREF(path);
-  return done < 0 ? raise_error(&error) : PyBool_FromLong(done);
+  return yes < 0 ? raise_error(&error) : PyBool_FromLong(yes);
 }
+
+PyObject *rotate(PyObject *Py_UNUSED(module), PyObject *args) { return of_location(args, bloomery_rotate); }
+PyObject *verify(PyObject *Py_UNUSED(module), PyObject *args) { return of_location(args, bloomery_verify); }
 
 PyObject *convert(PyObject *Py_UNUSED(module), PyObject *args) {
   PyObject *source, *out;
@@ -38,7 +42,8 @@ PyObject *convert(PyObject *Py_UNUSED(module), PyObject *args) {
 PyObject *merge_locations(PyObject *Py_UNUSED(module), PyObject *args) {
   PyObject *sources, *out;
   int replace;
-  if (!PyArg_ParseTuple(args, "O!O&p:merge", &PyTuple_Type, &sources, PyUnicode_FSConverter, &out, &replace)) return NULL;
+  if (!PyArg_ParseTuple(args, "O!O&p:merge", &PyTuple_Type, &sources, PyUnicode_FSConverter, &out, &replace))
+    return NULL;
   const Py_ssize_t count = PyTuple_Size(sources);
   const char **all = malloc(((size_t)count + 1) * sizeof *all);
   if (!all) {
@@ -60,18 +65,4 @@ PyObject *merge_locations(PyObject *Py_UNUSED(module), PyObject *args) {
   Py_DECREF(out);
   if (done < 0) return raise_error(&error);
   Py_RETURN_NONE;
-}
-
-PyObject *verify(PyObject *Py_UNUSED(module), PyObject *args) {
-  PyObject *path;
-  bloomery_options options = {.size = sizeof options};
-  if (!PyArg_ParseTuple(args, "O&(" SCHEME_FORMAT "):verify", PyUnicode_FSConverter, &path, SCHEME_FIELDS(options)))
-    return NULL;
-  const char *location = PyBytes_AsString(path);
-  bloomery_error error;
-  PyThreadState *thread = PyEval_SaveThread();
-  const int whole = bloomery_verify(location, &options, &error);
-  PyEval_RestoreThread(thread);
-  Py_DECREF(path);
-  return whole < 0 ? raise_error(&error) : PyBool_FromLong(whole);
 }

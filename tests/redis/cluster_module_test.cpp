@@ -14,7 +14,7 @@ namespace bloomery {
 namespace {
 
 using test::error_of;
-using test::Keys;
+using test::NumberedKeys;
 
 TEST(ClusterModule, AFilterIsSpreadAndSlotsMoveUnderLoad) {
   auto filter = ModuleFilter::create({test::three_nodes().address(), "module", 0},
@@ -26,7 +26,7 @@ TEST(ClusterModule, AFilterIsSpreadAndSlotsMoveUnderLoad) {
   EXPECT_GE(*std::min_element(held.begin(), held.end()), 2);
 
   auto other = ModuleFilter::open({test::three_nodes().address(2), "module", 0});
-  const Keys all("key:", 20'000);
+  const NumberedKeys all("key:", 20'000);
   std::size_t inserted = 0;
   const auto load = [&](const char* when) {
     const auto fresh = std::span(all.views).subspan(inserted, 400);

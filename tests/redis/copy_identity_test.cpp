@@ -17,8 +17,8 @@ namespace bloomery {
 namespace {
 
 using test::error_of;
-using test::Keys;
 using test::module_server;
+using test::NumberedKeys;
 using test::Scripted;
 
 class CopyIdentity : public test::ModuleCopies {
@@ -71,7 +71,7 @@ TEST_F(CopyIdentity, OfOlderProgramsAreNotTakenForTheirSourcesEither) {
 // A filter that does not grow has room for the marks of copies of copies; and where it has none left,
 // they are merged into it.
 TEST_F(CopyIdentity, OfAFullFilterHaveItsKeys) {
-  const Keys keys("full:", 500);
+  const NumberedKeys keys("full:", 500);
   auto first = ModuleFilter::create({module_server().address(), "full", 1},
                                     {.kind = Kind::plain, .capacity = 500, .fpr = 0.001});
   first.insert_many(keys.views);
@@ -103,7 +103,7 @@ TEST_F(CopyIdentity, CountsNoMarkersAsItems) {
 
 // An empty shard has its markers, and one with as many items as a copy has markers is not empty.
 TEST_F(CopyIdentity, IsNotPutOverAFewItems) {
-  const Keys few("few:", 30);
+  const NumberedKeys few("few:", 30);
   make("c", few.views);
   auto c = open("c");
   module_server().ask({"DEL", c.record_key()});
@@ -135,15 +135,15 @@ TEST_F(CopyIdentity, IsNotPutOverASingleItem) {
 
 // Who opens a filter that seems to have everything would take it for a copy of itself.
 TEST_F(CopyIdentity, OfFiltersThatAreTooFullTogetherIsNotMade) {
-  const Keys first("first:", 1'000), second("second:", 1'000);
-  const auto small = [](const char* name, const Keys& keys) {
+  const NumberedKeys first("first:", 1'000), second("second:", 1'000);
+  const auto small = [](const char* name, const NumberedKeys& keys) {
     auto filter = ModuleFilter::create({module_server().address(), name, 1},
                                        {.kind = Kind::plain, .capacity = 1'000, .fpr = 0.4});
     filter.insert_many(keys.views);
   };
   small("full", first);
   for (int i = 0; i < 30; ++i) {
-    const Keys keys("more" + std::to_string(i) + ":", 1'000);
+    const NumberedKeys keys("more" + std::to_string(i) + ":", 1'000);
     small("other", keys);
     try {
       store("full", {"full", "other"}, true);
@@ -203,7 +203,7 @@ TEST_F(CopyIdentity, AnInsertIntoWhatIsUndoneIsNotAcknowledged) {
         }
         return std::nullopt;
       });
-      const Keys late("late:", 3'000);
+      const NumberedKeys late("late:", 3'000);
       if (in_the_middle) {
         client.insert_many(late.views);
       } else {
@@ -235,7 +235,7 @@ TEST_F(CopyIdentity, AnInsertThatWasRedirectedAnswersAsAnother) {
         in_transaction = false;
         return "-TRYAGAIN while keys move\r\n";
       });
-    const Keys some("some:", 900), more("more:", 3'000);
+    const NumberedKeys some("some:", 900), more("more:", 3'000);
     const auto fresh = std::make_unique<bool[]>(some.views.size());
     EXPECT_GT(client.insert_many(some.views, {fresh.get(), some.views.size()}), 890U);
     EXPECT_EQ(client.insert_many(some.views, {fresh.get(), some.views.size()}), 0U);
@@ -248,7 +248,7 @@ TEST_F(CopyIdentity, AnInsertThatWasRedirectedAnswersAsAnother) {
 TEST_F(CopyIdentity, AnInsertThatIsRefusedSaysWhy) {
   Scripted node(module_server().path());
   auto client = ModuleFilter::open({{.port = node.port()}, "a", 0});
-  const Keys late("late:", 100);
+  const NumberedKeys late("late:", 100);
   for (const char* said :
        {"-OOM command not allowed when used memory > 'maxmemory'.\r\n",
         "-NOPERM this user has no permissions to run the 'bf.insert' command\r\n"}) {

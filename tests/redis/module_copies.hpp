@@ -59,7 +59,7 @@ class ModuleCopies : public testing::Test {
   }
   static long long keys_there() { return module_server().ask({"DBSIZE"})->integer; }
 
-  Keys old_, next_;
+  NumberedKeys old_, next_;
 };
 
 }  // namespace bloomery::test

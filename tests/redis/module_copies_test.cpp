@@ -12,8 +12,8 @@ namespace bloomery {
 namespace {
 
 using test::error_of;
-using test::Keys;
 using test::module_server;
+using test::NumberedKeys;
 using test::Scripted;
 
 class ModuleCopies : public test::ModuleCopies {};
@@ -242,8 +242,8 @@ TEST_F(ModuleCopies, AreNotMergedByAModuleThatCannot) {
 
 // Another in a shard's place for one chunk alone, as where a writer fails and puts back.
 TEST_F(ModuleCopies, HaveNoChunkOfAnotherFilter) {
-  const Keys keys("grown:", 5'000), others("other:", 5'000);
-  const auto grown = [](const char* name, const Keys& with) {
+  const NumberedKeys keys("grown:", 5'000), others("other:", 5'000);
+  const auto grown = [](const char* name, const NumberedKeys& with) {
     auto filter =
         ModuleFilter::create({module_server().address(), name, 1}, {.capacity = 300, .fpr = 0.001});
     filter.insert_many(with.views);

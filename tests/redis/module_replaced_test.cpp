@@ -21,7 +21,7 @@ TEST(ModuleDump, SeesThatTheFilterWasReplaced) {
   const auto make = [&](std::size_t keys) {
     auto filter =
         ModuleFilter::create({address, "replaced"}, {.capacity = 20'000'000, .fpr = 0.001});
-    (void)filter.insert_many(test::Keys("k", keys).views);
+    (void)filter.insert_many(test::NumberedKeys("k", keys).views);
   };
   const auto keys_of = [&](test::Dumper& dumper) {
     std::size_t chunks = 0;
@@ -48,7 +48,7 @@ TEST(ModuleFilterTest, UnderOneKeyALargerFilterIsNotToldApart) {
   test::Server& server = test::module_server();
   server.ask({"FLUSHALL"});
   const RedisAddress address = server.address();
-  const test::Keys ours("ours:", 300), fewer("other:", 299), more("other:", 301);
+  const test::NumberedKeys ours("ours:", 300), fewer("other:", 299), more("other:", 301);
   const auto open_one = [&] {
     server.ask({"DEL", "one"});
     auto filter = ModuleFilter::create({address, "one"}, {.capacity = 1'000, .fpr = 1e-6});
@@ -56,7 +56,7 @@ TEST(ModuleFilterTest, UnderOneKeyALargerFilterIsNotToldApart) {
     EXPECT_EQ(filter.may_contain_many(ours.views), ours.views.size());
     return filter;
   };
-  const auto put_there = [&](std::uint64_t capacity, const test::Keys& keys) {
+  const auto put_there = [&](std::uint64_t capacity, const test::NumberedKeys& keys) {
     auto other = ModuleFilter::create({address, "other"}, {.capacity = capacity, .fpr = 1e-6});
     other.insert_many(keys.views);
     server.ask({"RENAME", "other", "one"});

@@ -14,8 +14,8 @@ inline Server& module_server() {
   return one;
 }
 
-struct Keys {
-  Keys(const std::string& prefix, std::size_t count) {
+struct NumberedKeys {
+  NumberedKeys(const std::string& prefix, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) texts.push_back(prefix + std::to_string(i));
     views.assign(texts.begin(), texts.end());
   }

@@ -15,8 +15,8 @@ namespace bloomery {
 namespace {
 
 using test::error_of;
-using test::Keys;
 using test::module_server;
+using test::NumberedKeys;
 using test::Server;
 
 TEST(ModuleShards, TellsNewAbsentAndHowMany) {
@@ -27,7 +27,7 @@ TEST(ModuleShards, TellsNewAbsentAndHowMany) {
   EXPECT_FALSE(filter.insert("a key"));
   EXPECT_TRUE(filter.may_contain("a key"));
   EXPECT_EQ(filter.info().items, 1U);
-  const Keys keys("present:", 20'000);
+  const NumberedKeys keys("present:", 20'000);
   const auto answers = std::make_unique<bool[]>(keys.views.size());
   const std::span<bool> answer(answers.get(), keys.views.size());
   const std::size_t fresh = filter.insert_many(keys.views, answer);
@@ -44,7 +44,7 @@ TEST(ModuleShards, TellsNewAbsentAndHowMany) {
   EXPECT_EQ(other.may_contain_many(keys.views, answer), keys.views.size());
   EXPECT_TRUE(std::all_of(answer.begin(), answer.end(), [](bool each) { return each; }));
   // 200 of 20,000 at 1 %, standard deviation 14; a filter that grows is below its rate.
-  EXPECT_LT(other.may_contain_many(Keys("absent:", 20'000).views), 300U);
+  EXPECT_LT(other.may_contain_many(NumberedKeys("absent:", 20'000).views), 300U);
   EXPECT_EQ(other.insert_many({}), 0U);
 }
 
@@ -52,7 +52,7 @@ TEST(ModuleShards, TellsNewAbsentAndHowMany) {
 TEST(ModuleShards, SendsNothingWithoutRoomForTheAnswers) {
   auto filter = ModuleFilter::create({module_server().address(), "no room", 2},
                                      {.capacity = 20'000, .fpr = 0.01});
-  const Keys keys("key:", 20'000);
+  const NumberedKeys keys("key:", 20'000);
   const auto room = std::make_unique<bool[]>(keys.views.size());
   const std::span<bool> answers(room.get(), keys.views.size() - 1);
   error_of([&] { filter.insert_many(keys.views, answers); }, ErrorCode::invalid_argument);
@@ -67,8 +67,8 @@ TEST(ModuleShards, TheStatedFprHoldsAtCapacityInFiltersThatDoNotGrow) {
   // independent of the module's would put it near 1.
   auto filter = ModuleFilter::create({module_server().address(), "fixed", 6},
                                      {.kind = Kind::plain, .capacity = 30'000, .fpr = 0.01});
-  filter.insert_many(Keys("present:", 30'000).views);
-  const std::size_t found = filter.may_contain_many(Keys("absent:", 600'000).views);
+  filter.insert_many(NumberedKeys("present:", 30'000).views);
+  const std::size_t found = filter.may_contain_many(NumberedKeys("absent:", 600'000).views);
   EXPECT_LT(found, 6'600U);
   EXPECT_GT(found, 2'000U) << "the shards are unequally used, or far too large";
 }
@@ -76,7 +76,7 @@ TEST(ModuleShards, TheStatedFprHoldsAtCapacityInFiltersThatDoNotGrow) {
 TEST(ModuleShards, AFullShardSaysSo) {
   auto filter = ModuleFilter::create({module_server().address(), "full", 2},
                                      {.kind = Kind::plain, .capacity = 100, .fpr = 0.01});
-  const Keys keys("key:", 1'000);
+  const NumberedKeys keys("key:", 1'000);
   EXPECT_NE(error_of([&] { filter.insert_many(keys.views); }, ErrorCode::no_space)
                 .find("make a larger filter"),
             std::string::npos);
@@ -126,7 +126,7 @@ TEST(ModuleShards, IsMadeOnceAndWhole) {
 TEST(ModuleShards, NoShardCanBeMissedUnseen) {
   const auto address = module_server().address();
   auto filter = ModuleFilter::create({address, "gone", 3}, {.capacity = 1'000, .fpr = 0.001});
-  const Keys keys("key:", 300);
+  const NumberedKeys keys("key:", 300);
   filter.insert_many(keys.views);
   const auto refused = [&] {
     error_of([&] { (void)filter.may_contain_many(keys.views); }, ErrorCode::missing);

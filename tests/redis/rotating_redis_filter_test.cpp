@@ -426,16 +426,21 @@ TEST(RotatingString, StaysWhereItCannotBeReplaced) {
   const std::string older = filter.older_key();
   EXPECT_EQ(older, "{f}:older");
   EXPECT_EQ(older_redis_key("a{b}c"), "a{b}c:older");
-  // The address of the older generation: to rotate that would drop it.
+  // The address of the older generation: to rotate or to replace that would drop it.
   for (const std::string name : {"f", "a{b}c"}) {
     const RedisPlace newer{server.address(), name};
+    const RedisPlace older_place{server.address(), older_redis_key(name)};
     if (name != "f") RotatingRedisFilter::create(newer, 10'000, 1e-6);
-    const std::string message = error_of(
-        [&] {
-          RotatingRedisFilter::open({server.address(), older_redis_key(name)});
-        },
-        ErrorCode::mismatch);
-    EXPECT_NE(message.find("the older generation of '" + name + "'"), std::string::npos) << message;
+    for (const bool replace : {false, true}) {
+      const std::string message = error_of(
+          [&] {
+            if (!replace) RotatingRedisFilter::open(older_place);
+            RotatingRedisFilter::create(older_place, 10'000, 1e-6, Hasher(), std::nullopt, true);
+          },
+          ErrorCode::mismatch);
+      EXPECT_NE(message.find("the older generation of '" + name + "'"), std::string::npos)
+          << message;
+    }
     if (name != "f") server.ask({"DEL", name, older_redis_key(name)});
   }
   // A filter may have such a name.

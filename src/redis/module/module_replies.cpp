@@ -222,14 +222,18 @@ std::optional<ModuleReserve> reserve_in(const redisReply& reply, const std::stri
 }
 
 void require_chunk_reply(const redisReply& reply, int type, const std::string& name) {
+  // The bytes have no place in what was begun: they are of another filter than the header.
+  const bool no_place = says(reply, "invalid offset") || says(reply, "invalid chunk");
   // The reply to an unknown command repeats the words of the command.
   if (reply.type == REDIS_REPLY_ERROR && !says(reply, "unknown command"))
     for (const std::string_view text : {"received bad data", "invalid", "Bad data", "DUMP payload"})
       if (says(reply, text))
         throw Error(ErrorCode::corrupt,
                     name + ": " + std::string(reply.str, reply.len) +
-                        "; what was sent is damaged, or of a module or a server version that "
-                        "this one does not read");
+                        (no_place ? "; the filter that was read has grown or was replaced "
+                                    "meanwhile (do it again), or what was sent is damaged"
+                                  : "; what was sent is damaged, or of a module or a server "
+                                    "version that this one does not read"));
   require_module_reply(reply, type, name);
 }
 

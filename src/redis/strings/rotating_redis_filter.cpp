@@ -62,6 +62,16 @@ std::string state_in(std::string_view header) {
   return std::string(header.substr(detail::kRedisIdentityAt, 16));
 }
 
+// The identity in the header at a key; empty if there is no header, or the user may not read it.
+std::string identity_at(Cluster& cluster, const std::string& key) try {
+  const std::string start = detail::read_start(cluster, key).bytes;
+  if (start.size() < detail::kRedisHeaderBytes || !detail::has_redis_magic(start)) return {};
+  return start.substr(detail::kRedisIdentityAt, 8);
+} catch (const Error& error) {
+  if (error.code() == ErrorCode::not_a_filter || error.code() == ErrorCode::denied) return {};
+  throw;
+}
+
 // Making a string of up to 512 MiB takes a server a tenth of a second.
 constexpr std::size_t kShardsAtOnce = 16;
 
@@ -73,24 +83,16 @@ std::vector<std::string> keys_of(const RedisPlace& place, const RedisHeader& hea
   return header.shards == 0 ? std::vector{place.key} : detail::shard_keys(place.key, header.shards);
 }
 
-// Error{mismatch}: the key is that of the older generation of a filter. (To rotate that would drop it.)
-void require_newer(Cluster& cluster, const std::string& key, const RedisHeader& header) {
+// Error{mismatch}: the key is that of the older generation of a filter. (To rotate or to replace that would drop it.)
+void require_newer(Cluster& cluster, const std::string& key) {
   constexpr std::string_view kEnd = ":older";
   if (!key.ends_with(kEnd)) return;
+  const std::string identity = identity_at(cluster, key);
+  if (identity.empty()) return;
   const std::string whole = key.substr(0, key.size() - kEnd.size());
   const std::string inner = whole.size() > 2 ? whole.substr(1, whole.size() - 2) : whole;
   for (const std::string& newer : {whole, inner}) {
-    if (older_redis_key(newer) != key) continue;
-    std::string start;
-    try {
-      start = detail::read_start(cluster, newer).bytes;
-    } catch (const Error& error) {  // it is no string, or the user has no right to it
-      if (error.code() == ErrorCode::not_a_filter || error.code() == ErrorCode::denied) continue;
-      throw;
-    }
-    if (start.size() >= detail::kRedisHeaderBytes && detail::has_redis_magic(start) &&
-        start.substr(detail::kRedisIdentityAt, 8) ==
-            std::string_view(header.identity.data(), header.identity.size()))
+    if (older_redis_key(newer) == key && identity_at(cluster, newer) == identity)
       throw Error(ErrorCode::mismatch, detail::name_of(cluster.name(), key) +
                                            " is the older generation of '" + newer +
                                            "'; open that");
@@ -160,11 +162,12 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisPlace& place, std::ui
   header.generation = 2;
   const std::string newer = detail::encode_redis_header(header);
   const std::string older_key = older_redis_key(place.key);
+  Cluster cluster(place);
+  if (replace) require_newer(cluster, place.key);
   std::vector<std::string> words = {"EVAL", script(kCreateBoth), replace ? "4" : "2", place.key,
                                     older_key};
   for (int i = 0; replace && i < 2; ++i) words.push_back(detail::scratch_name(place.key));
   words.insert(words.end(), {newer, last_byte(header), older});
-  Cluster cluster(place);
   const detail::Reply created = cluster.ask(place.key, words);
   const std::string name = detail::name_of(cluster.name(), place.key);
   detail::require_type(created, REDIS_REPLY_INTEGER, name);
@@ -185,7 +188,7 @@ RotatingRedisFilter RotatingRedisFilter::open(const RedisPlace& place) {
     throw Error(ErrorCode::wrong_kind, detail::name_of(cluster.name(), place.key) +
                                            " is a filter that does not rotate; open it as what it "
                                            "is, or create one that does");
-  if (!place.shards) require_newer(cluster, place.key, header);
+  if (!place.shards) require_newer(cluster, place.key);
   return {place, header};
 }
 

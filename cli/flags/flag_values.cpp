@@ -235,7 +235,7 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
                                          {"bzip2", Format::bzip2}});
       break;
     case FlagId::scheme:
-      options.scheme = text;
+      options.scheme_text = text;
       break;
     case FlagId::null:
       options.end = '\0';

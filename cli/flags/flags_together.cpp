@@ -37,7 +37,7 @@ void check_together(const Options& options, const VerbInfo& verb, bool durabilit
   const std::string& filter = options.filter          ? *options.filter
                               : options.files.empty() ? std::string()
                                                       : options.files.front();
-  if (durability_given && (options.scheme || AnyFilter::is_address(filter)))
+  if (durability_given && (options.scheme_text || AnyFilter::is_address(filter)))
     refuse(fmt::format(
         "{}: --durability is for filter files; leave it out: the server's settings decide "
         "what a filter on it survives",
@@ -78,14 +78,14 @@ void check_plan(const Options& options) {
     refuse("plan: --web takes a FILE and --force alone: the numbers are typed into the page");
 }
 
-// A scheme replaces the plan; for look-ups, -n and --bits are parameters of the scheme.
-void resolve_scheme(const Options& options, const VerbInfo& verb) {
+// A scheme replaces the plan: -n and --bits are its parameters.
+void resolve_scheme(Options& options, const VerbInfo& verb) {
   const auto refuse_with = [&](bool given, std::string_view flag) {
     if (given)
       refuse(fmt::format("{}: {} does not go with --scheme, which says where the bits are",
                          verb.name, flag));
   };
-  if (options.scheme) {
+  if (options.scheme_text) {
     if (verb.verb == Verb::dedup && !options.filter)
       refuse("dedup: --scheme goes with --filter: it says what bits there are");
     refuse_with(options.spec.fpr.has_value(), "-p");
@@ -95,6 +95,9 @@ void resolve_scheme(const Options& options, const VerbInfo& verb) {
     refuse_with(options.hash.has_value(), "--hash");
     refuse_with(options.seed || options.random_seed, "--seed");
     if (verb.verb == Verb::create) refuse_with(options.force, "--force");
+    options.scheme = php_scheme(options);
+    options.spec.capacity.reset();
+    options.spec.bits.reset();
     return;
   }
   const bool sizes = verb.verb == Verb::plan || verb.verb == Verb::create ||

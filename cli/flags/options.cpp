@@ -5,11 +5,9 @@
 
 namespace bloomery::cli {
 
-namespace {
-
 PhpScheme php_scheme(const Options& options) {
   constexpr std::string_view kHashes = "php-hashes=";
-  const std::string_view text = *options.scheme;
+  const std::string_view text = *options.scheme_text;
   if (text == "php-crc32-mt") {
     if (!options.spec.capacity || !options.spec.bits)
       refuse("--scheme php-crc32-mt takes the m and n of the PHP class: add --bits M and -n N");
@@ -22,8 +20,6 @@ PhpScheme php_scheme(const Options& options) {
   return PhpScheme::string_hashes(text.substr(kHashes.size()));
 }
 
-}  // namespace
-
 void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
 
 AnyOptions Options::place() const {
@@ -33,7 +29,7 @@ AnyOptions Options::place() const {
           .durability = durability,
           .replace = force,
           .rotating = rotating,
-          .scheme = scheme ? std::optional(php_scheme(*this)) : std::nullopt};
+          .scheme = scheme};
 }
 
 }  // namespace bloomery::cli

@@ -56,7 +56,8 @@ struct Options {
   std::optional<Seed> seed;
   bool random_seed = false;
   bool rotating = false;
-  std::optional<std::string> scheme;
+  std::optional<std::string> scheme_text;  // as given; scheme follows from it, -n and --bits
+  std::optional<PhpScheme> scheme;
   Durability durability = Durability::sync;
   std::optional<std::string> batch;
   std::optional<std::string> filter;
@@ -79,10 +80,13 @@ struct Options {
   std::optional<std::string> out;  // the file for the lines that are printed
   std::vector<std::string> files;  // in the verb's order: FILE, OUT, INPUT...
 
-  // The options of the place, from --scheme, --force, --durability and so on. Error{invalid_argument}:
-  // --scheme is unknown, or its numbers are missing or too many.
+  // The options of the place, from --scheme, --force, --durability and so on.
   [[nodiscard]] AnyOptions place() const;
 };
+
+// The scheme that --scheme, -n and --bits say. Error{invalid_argument}: it is unknown, or its numbers are missing or too
+// many.
+[[nodiscard]] PhpScheme php_scheme(const Options& options);
 
 // Throws Error{invalid_argument}.
 [[noreturn]] void refuse(const std::string& message);

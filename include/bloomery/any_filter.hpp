@@ -69,7 +69,8 @@ struct AnyOptions {
   bool shared = false;                       // for a writer of a file: as in OpenOptions
   bool replace = false;                      // an existing filter at the location may be replaced
   bool rotating = false;                     // two generations, in Redis strings
-  std::optional<PhpScheme> scheme{};         // the bits are those of a PHP class
+  // The bits are those of a PHP class. Error{invalid_argument}: a spec, a hash or a seed stands beside it.
+  std::optional<PhpScheme> scheme{};
 
   [[nodiscard]] Hasher hasher() const;
 };

@@ -45,6 +45,8 @@ struct FilterSpec {
   std::optional<Window> window{};
   std::optional<std::uint32_t> slices{};
   std::optional<std::uint64_t> delta{};
+
+  friend bool operator==(const FilterSpec&, const FilterSpec&) = default;
 };
 
 // PlanError: a number is missing, is out of range, contradicts the others, or does not apply to the kind.

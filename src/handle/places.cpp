@@ -89,6 +89,12 @@ AnyImpl filter_at(const std::string& location, Opening how, const FilterSpec& sp
     throw Error(ErrorCode::invalid_argument,
                 AnyFilter::display_name(location) +
                     ": writers share filter files; a server is shared by all its clients anyway");
+  if (options.scheme &&
+      (spec != FilterSpec{} || options.hash || options.seed || options.random_seed))
+    throw Error(ErrorCode::invalid_argument,
+                AnyFilter::display_name(location) +
+                    ": the scheme of a PHP class says all about its bits; leave out the kind, the "
+                    "other numbers, the hash and the seed");
   switch (place) {
     case Place::file:
       return filter_in_file(location, how, spec, options);

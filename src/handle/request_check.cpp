@@ -75,7 +75,6 @@ void require_same_numbers(const AnyFilter::Impl& filter, const std::optional<Fil
           "was made for a false-positive rate of {}, and {} says {}", "{fpr}");
   compare(PlanField::layout, spec.layout, there.layout, "has the layout {}, and {} says {}",
           "{layout}");
-  if (!there.kind) return;  // the scheme of a PHP class has its bits
   if (!plan || (*there.kind != Kind::plain && *there.kind != Kind::counting)) {
     if (spec.hashes) refuse(PlanField::hashes, "has no {hashes} that can be compared");
     if (spec.bits) refuse(PlanField::bits, "has no {bits} that can be compared");

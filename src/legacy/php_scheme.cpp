@@ -72,17 +72,22 @@ PhpScheme PhpScheme::string_hashes(std::span<const PhpHash> hashes) {
 
 PhpScheme PhpScheme::string_hashes(std::string_view names) {
   std::vector<PhpHash> hashes;
-  while (!names.empty()) {
-    const std::string_view name = names.substr(0, names.find(','));
+  for (bool more = !names.empty(); more;) {
+    const std::size_t comma = names.find(',');
+    const std::string_view name = names.substr(0, comma);
     const auto hash = php_hash_named(name);
     if (!hash) {
-      std::string message = "'";
-      message.append(name.substr(0, 40)).append("' is not a string hash of PHP; use ");
-      refuse(message.append(names_of(kPhpHashes)));
+      std::string message;
+      if (name.empty())
+        message.append("a name in the list of string hashes is empty");
+      else
+        message.append("'").append(name.substr(0, 40)).append("' is not a string hash of PHP");
+      refuse(message.append("; use ").append(names_of(kPhpHashes)));
     }
     hashes.push_back(*hash);
     if (hashes.size() > kPhpHashes.size()) break;  // so one is repeated: refused below
-    names.remove_prefix(std::min(names.size(), name.size() + 1));
+    more = comma != std::string_view::npos;
+    if (more) names.remove_prefix(comma + 1);
   }
   return string_hashes(hashes);
 }

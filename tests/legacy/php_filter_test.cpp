@@ -109,8 +109,10 @@ TEST(PhpScheme, RefusesWhatNoClassCanHave) {
             "no string hash is named; give one or more of JS,PJW,ELF,BKDR,SDBM,DJB,DEK,FNV");
   EXPECT_EQ(refusal([] { PhpScheme::string_hashes("JS,md5"); }),
             "'md5' is not a string hash of PHP; use JS,PJW,ELF,BKDR,SDBM,DJB,DEK,FNV");
-  EXPECT_EQ(refusal([] { PhpScheme::string_hashes("JS,,FNV"); }),
-            "'' is not a string hash of PHP; use JS,PJW,ELF,BKDR,SDBM,DJB,DEK,FNV");
+  for (const char* const names : {"JS,,FNV", "JS,", ",", ",JS"})
+    EXPECT_EQ(refusal([&] { PhpScheme::string_hashes(names); }),
+              "a name in the list of string hashes is empty; use "
+              "JS,PJW,ELF,BKDR,SDBM,DJB,DEK,FNV");
   EXPECT_EQ(refusal([] { PhpScheme::string_hashes("JS,FNV,js"); }),
             "JS is named twice; name it once, its bit is the same both times");
   std::string endless;

@@ -46,7 +46,8 @@ bool detail::sub_filter_over_capacity(const Plan& plan, double items, double sha
 // absent key, that bit is set there, and the other bits alone decide whether the key looked new and came here. Its
 // chance to come, as a share of the chance of any key, is how much rarer the absent key's bits are here.
 void detail::FprOfSubFilters::add(std::uint32_t hashes, double fpr) noexcept {
-  if (any_ < 1 && fpr < 1 && fpr > 0 && sum_ > 0) {
+  // (At a rate of nearly 1 the load is infinite.)
+  if (any_ < 1 && fpr < 1 - 1e-12 && fpr > 0 && sum_ > 0) {
     const double k = hashes, set = std::pow(fpr, 1 / k), load = -std::log1p(-set);
     double of_theirs = 0;  // the rate for keys that an older one has, as a share of fpr
     for (std::size_t i = 0; i < count_; ++i) {

@@ -148,16 +148,21 @@ def of_shards(scratch):
             more = commands(next(cells[column] for name, cells in rows.items() if name.startswith("also for `rebuild`")))
             plain = [["create", new + "&shards=2", "-n", "99", "-p", "1%"], ["add", new], ["check", new], ["info", new]]
             replace = [["convert", one, new], ["merge", "--force", two, one, two], ["convert", "--force", one, two]]
+            more_to_rotate, turns = commands(rows["also for `rotate`"][0]), users.address("turns")
+            cases = [("all commands", all_, all_, plain), ("replacing", all_ + more, more, replace)]
             if column == 0:
+                plain += [["create", turns + "&shards=2", "--rotating", "-n", "99", "-p", "1%"],
+                          *([verb, turns] for verb in ("add", "check", "info"))]
+                cases.append(("rotate", all_ + more_to_rotate, more_to_rotate, [*plain, ["rotate", turns]]))
                 replace += [["rebuild", one], ["convert", one, "file-of-shards.bloom", "--force"]]
-            for what, rights, verbs in (("all commands", all_, plain), ("replacing", all_ + more, plain + replace)):
+            for what, rights, tried, verbs in cases:
                 # The module's own commands stay: the documents name them together.
                 def refusal(rest):
-                    return users.refusal(rest + of_module, prepare, verbs if what == "all commands" else replace)
+                    return users.refusal(rest + of_module, prepare, verbs)
                 if said := refusal(rights):
                     failed += 1
                     print(f"{scheme}, {what}: not enough: {said}")
-                for right in rights if what == "all commands" else more:
+                for right in tried:
                     if right not in RARE and refusal([other for other in rights if other != right]) is None:
                         failed += 1
                         print(f"{scheme}, {what}: {right} is not needed")

@@ -115,5 +115,22 @@ TEST(SampledStats, OfSmallFiltersAreExact) {
   EXPECT_EQ(filter.stats().fill, filter.fill());
 }
 
+// Forged files can have sub-filters of any rate.
+TEST(FprOfSubFilters, IsAProbabilityWhateverTheirRates) {
+  const double rates[] = {0, 5e-324, 1e-300, 0.01, 0.5, 0.999, 1 - 1e-12, 1 - 0x1p-53, 1};
+  for (const double first : rates)
+    for (const double second : rates)
+      for (const double third : rates)
+        for (const std::uint32_t hashes : {1U, 7U, 64U}) {
+          detail::FprOfSubFilters fpr;
+          fpr.add(hashes, first);
+          fpr.add(hashes, second);
+          fpr.add(8, third);
+          EXPECT_GE(fpr.of_all(), first);
+          EXPECT_LE(fpr.of_all(), std::min(1.0, (first + second + third) * (1 + 1e-9)))
+              << first << ", " << second << ", " << third << ", hashes " << hashes;
+        }
+}
+
 }  // namespace
 }  // namespace bloomery

@@ -121,7 +121,7 @@ TEST(FprOfSubFilters, IsAProbabilityWhateverTheirRates) {
   for (const double first : rates)
     for (const double second : rates)
       for (const double third : rates)
-        for (const std::uint32_t hashes : {1U, 7U, 64U}) {
+        for (const std::uint32_t hashes : {1U, 2U, 7U, 64U}) {
           detail::FprOfSubFilters fpr;
           fpr.add(hashes, first);
           fpr.add(hashes, second);

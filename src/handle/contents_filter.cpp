@@ -24,8 +24,12 @@ bool is_late(const WindowFilter& filter, std::uint64_t now) noexcept {
 
 // Whether the filter's time can only come from a wrong clock. A difference of less than a window may come from two
 // machines with different clocks; if each machine set the filter to its own time, the filter would forget too early.
+// A clock in 1970 beside a filter of today is not set yet: a filter that followed it would forget everything as soon
+// as the clock is right.
 bool is_ahead(const WindowFilter& filter, std::uint64_t now) noexcept {
-  return filter.now() > now && filter.now() - now > filter.plan().window;
+  constexpr std::uint64_t k2020 = 1'577'836'800;  // in seconds since 1970
+  const bool is_set = now >= k2020 || filter.now() < k2020;
+  return is_set && filter.now() > now && filter.now() - now > filter.plan().window;
 }
 
 std::unique_ptr<Contents> empty_contents(const FilterPlan& plan, const Hasher& hasher) {

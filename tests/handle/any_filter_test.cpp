@@ -241,63 +241,6 @@ TEST(AnyFilter, ThatWasMovedFromSaysSo) {
   from.close();
 }
 
-const FilterSpec kSeconds{.kind = Kind::window,
-                          .capacity = 100,
-                          .fpr = 0.01,
-                          .window = Window{WindowUnit::seconds, 80},
-                          .slices = 8};
-
-TEST(AnyFilter, ForgetsByTheTimeThatItIsTold) {
-  const Scratch scratch;
-  AnyFilter memory(plan(kSeconds));
-  AnyFilter file = AnyFilter::create(scratch / "w", kSeconds);
-  for (AnyFilter* each : {&memory, &file}) {
-    EXPECT_TRUE(each->needs_time());
-    each->advance(1'000);
-    each->insert("a");
-    each->advance(1'079);
-    EXPECT_TRUE(each->may_contain("a"));
-  }
-  file.close();
-  AnyFilter reader = AnyFilter::open(scratch / "w");  // forgets in memory of its own
-  for (AnyFilter* each : {&memory, &file, &reader}) {
-    each->close();  // look-ups still work, and go on forgetting
-    each->advance(1'079);
-    EXPECT_TRUE(each->may_contain("a"));
-    each->advance(1'200);
-    EXPECT_FALSE(each->may_contain("a"));
-    EXPECT_EQ(each->stats().estimated_items, 0);
-  }
-  EXPECT_TRUE(AnyFilter::open(scratch / "w").may_contain("a"));
-  EXPECT_FALSE(AnyFilter(plan({.capacity = 1, .fpr = 0.1})).needs_time());
-}
-
-// A wrong clock has been there: the window goes on from the time of now, and forgets as always.
-TEST(AnyFilter, IsSetBackWhereItIsAheadOfTheTime) {
-  const Scratch scratch;
-  AnyFilter memory(plan(kSeconds));
-  AnyFilter file = AnyFilter::create(scratch / "w", kSeconds);
-  for (AnyFilter* each : {&memory, &file}) {
-    each->advance(9'000'000'000);
-    each->insert("a");
-    each->advance(9'000'000'000 - 80);  // the clock of another machine
-    if (each->file() != nullptr) {
-      EXPECT_EQ(each->file()->window().now(), 9'000'000'000U);
-    }
-    each->advance(1'000);
-    EXPECT_TRUE(each->may_contain("a"));
-  }
-  file.close();
-  AnyFilter writer = AnyFilter::open(scratch / "w", Access::write);
-  EXPECT_EQ(writer.file()->window().now(), 1'000U);
-  for (AnyFilter* each : {&memory, &writer}) {
-    each->advance(1'079);
-    EXPECT_TRUE(each->may_contain("a"));
-    each->advance(1'200);
-    EXPECT_FALSE(each->may_contain("a"));
-  }
-}
-
 TEST(AnyFilter, MergesFiles) {
   const Scratch scratch;
   const std::vector<std::string> sources = {scratch / "a", scratch / "b"};
@@ -375,51 +318,6 @@ TEST(AnyFilter, ConvertsAPlainFile) {
                [&] { (void)AnyFilter::convert(scratch / "text", scratch / "d"); });
   expect_error(ErrorCode::missing, {},
                [&] { (void)AnyFilter::convert(scratch / "none", scratch / "d"); });
-}
-
-TEST(AnyFilter, ReadsAndWritesTheBitsOfAPhpClass) {
-  const Scratch scratch;
-  const AnyOptions php{.scheme = PhpScheme::crc32_mt(8'000, 100)};
-  const std::string path = scratch / "bits";
-  expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(path, Access::write, php); });
-  {
-    AnyFilter bits = AnyFilter::create(path, {}, php);
-    EXPECT_EQ(bits.hasher(), nullptr);
-    EXPECT_TRUE(bits.insert("a"));
-    EXPECT_FALSE(bits.insert("a"));
-    expect_error(ErrorCode::wrong_kind, {}, [&] { (void)bits.insert(7); });
-    expect_error(ErrorCode::wrong_kind, {}, [&] { (void)bits.remove("a"); });
-    expect_error(ErrorCode::wrong_kind, {"convert"}, [&] { (void)bits.encode(); });
-    expect_error(ErrorCode::locked, {}, [&] { (void)AnyFilter::open(path, Access::write, php); });
-    bits.close();
-    expect_error(ErrorCode::read_only, {path, "is closed"}, [&] { bits.insert("late"); });
-    EXPECT_FALSE(bits.may_contain("late"));
-  }
-  AnyFilter reader = AnyFilter::open(path, Access::read, php);
-  expect_error(ErrorCode::read_only, {path, "for writing"}, [&] { reader.insert("late"); });
-  EXPECT_FALSE(reader.may_contain("late"));
-  EXPECT_TRUE(reader.may_contain("a"));
-  EXPECT_FALSE(reader.may_contain("b"));
-  const FilterStats stats = reader.stats();
-  EXPECT_EQ(stats.scheme, php.scheme);
-  EXPECT_FALSE(stats.kind);
-  EXPECT_EQ(stats.bytes, 1'000U);
-  EXPECT_NEAR(stats.estimated_items, 1, 0.1);
-  expect_error(ErrorCode::exists, {}, [&] { (void)AnyFilter::create(path, {}, php); });
-  AnyFilter::convert(path, scratch / "copy", php);
-  EXPECT_TRUE(AnyFilter::open(scratch / "copy", Access::read, php).may_contain("a"));
-  // A filter file does not have the bits of a PHP class, also with only its second header; but those can begin with a
-  // part of the magic.
-  const AnyOptions large{.scheme = PhpScheme::string_hashes("BKDR")};
-  AnyFilter::create(scratch / "f", {.capacity = 10, .fpr = 0.1});
-  for (int headers = 2; headers > 0; --headers) {
-    expect_error(ErrorCode::mismatch, {},
-                 [&] { (void)AnyFilter::open(scratch / "f", Access::read, large); });
-    std::fstream(scratch / "f", std::ios::in | std::ios::out) << std::string(512, '\0');
-  }
-  std::ofstream(scratch / "f") << "\x89"
-                                  "BL";
-  EXPECT_GT(AnyFilter::open(scratch / "f", Access::read, large).stats().fill, 0);
 }
 
 TEST(AnyFilter, OfAFileDoesNotRotate) {

@@ -2,12 +2,10 @@
 #include <gtest/gtest.h>
 #include <bloomery/any_filter.hpp>
 
-#include <filesystem>
 #include <iterator>
 #include <string>
 
 #include "store/scratch.hpp"
-#include "support/expect_error.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -163,31 +161,6 @@ TEST(Agreement, LeavesTheNameOfTheFilterAsItIs) {
     }
     AnyFilter::create(path, {.capacity = 10, .fpr = 0.1}, {.replace = true});
   }
-}
-
-TEST(Agreement, NothingIsAskedForBesideASchemeOfAPhpClass) {
-  const Scratch scratch;
-  const std::string path = scratch / "bits";
-  const auto scheme = PhpScheme::crc32_mt(8'000, 800);
-  AnyFilter::create(path, {}, {.scheme = scheme});
-  const FilterSpec specs[] = {{.kind = Kind::plain}, {.capacity = 800},
-                              {.fpr = 0.01},         {.bits = 8'000},
-                              {.hashes = 7},         {.layout = Layout::standard}};
-  AnyOptions all[std::size(specs) + 3];
-  for (AnyOptions& options : all) options.scheme = scheme;
-  all[std::size(specs)].hash = HashFamily::xxh3;
-  all[std::size(specs) + 1].seed = Seed{};
-  all[std::size(specs) + 2].random_seed = true;
-  for (std::size_t i = 0; i < std::size(all); ++i) {
-    SCOPED_TRACE(i);
-    const FilterSpec spec = i < std::size(specs) ? specs[i] : FilterSpec{};
-    const char* const says = "says all about its bits";
-    expect_error(ErrorCode::invalid_argument, {says},
-                 [&] { (void)AnyFilter::create(scratch / "new", spec, all[i]); });
-    expect_error(ErrorCode::invalid_argument, {says},
-                 [&] { (void)AnyFilter::open_or_create(path, spec, all[i]); });
-  }
-  EXPECT_FALSE(std::filesystem::exists(scratch / "new"));
 }
 
 TEST(Agreement, NamesWhatAFrozenFilterNeeds) {

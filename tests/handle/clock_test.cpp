@@ -1,0 +1,86 @@
+// The time of a window of seconds is what it is told, in memory and in files, unless a clock is wrong.
+#include <gtest/gtest.h>
+#include <bloomery/bloomery.hpp>
+
+#include <cstdint>
+
+#include "store/scratch.hpp"
+#include "support/expect_error.hpp"
+
+namespace bloomery::test {
+namespace {
+
+const FilterSpec kSeconds{.kind = Kind::window,
+                          .capacity = 100,
+                          .fpr = 0.01,
+                          .window = Window{WindowUnit::seconds, 80},
+                          .slices = 8};
+
+TEST(AnyWindow, ForgetsByTheTimeThatItIsTold) {
+  const Scratch scratch;
+  AnyFilter memory(plan(kSeconds));
+  AnyFilter file = AnyFilter::create(scratch / "w", kSeconds);
+  for (AnyFilter* each : {&memory, &file}) {
+    EXPECT_TRUE(each->needs_time());
+    each->advance(1'000);
+    each->insert("a");
+    each->advance(1'079);
+    EXPECT_TRUE(each->may_contain("a"));
+  }
+  file.close();
+  AnyFilter reader = AnyFilter::open(scratch / "w");  // forgets in memory of its own
+  for (AnyFilter* each : {&memory, &file, &reader}) {
+    each->close();  // look-ups still work, and go on forgetting
+    each->advance(1'079);
+    EXPECT_TRUE(each->may_contain("a"));
+    each->advance(1'200);
+    EXPECT_FALSE(each->may_contain("a"));
+    EXPECT_EQ(each->stats().estimated_items, 0);
+  }
+  EXPECT_TRUE(AnyFilter::open(scratch / "w").may_contain("a"));
+  EXPECT_FALSE(AnyFilter(plan({.capacity = 1, .fpr = 0.1})).needs_time());
+}
+
+// A wrong clock has been there: the window goes on from the time of now, and forgets as always.
+TEST(AnyWindow, IsSetBackWhereItIsAheadOfTheTime) {
+  const Scratch scratch;
+  AnyFilter memory(plan(kSeconds));
+  AnyFilter file = AnyFilter::create(scratch / "w", kSeconds);
+  for (AnyFilter* each : {&memory, &file}) {
+    each->advance(9'000'000'000);
+    each->insert("a");
+    each->advance(9'000'000'000 - 80);  // the clock of another machine
+    if (each->file() != nullptr) {
+      EXPECT_EQ(each->file()->window().now(), 9'000'000'000U);
+    }
+    each->advance(2'000'000'000);
+    EXPECT_TRUE(each->may_contain("a"));
+  }
+  file.close();
+  AnyFilter writer = AnyFilter::open(scratch / "w", Access::write);
+  EXPECT_EQ(writer.file()->window().now(), 2'000'000'000U);
+  for (AnyFilter* each : {&memory, &writer}) {
+    each->advance(2'000'000'079);
+    EXPECT_TRUE(each->may_contain("a"));
+    each->advance(2'000'000'200);
+    EXPECT_FALSE(each->may_contain("a"));
+  }
+}
+
+// The clock of a machine without a battery starts in 1970 and is set later.
+TEST(AnyWindow, DoesNotFollowAClockThatIsNotSetYet) {
+  AnyFilter filter(plan(kSeconds));
+  const std::uint64_t now = 1'800'000'000;
+  filter.advance(now);
+  filter.insert("a");
+  filter.advance(5);
+  filter.insert("b");
+  filter.advance(now + 10);
+  EXPECT_TRUE(filter.may_contain("a"));
+  EXPECT_TRUE(filter.may_contain("b"));
+  filter.advance(now + 300);
+  EXPECT_FALSE(filter.may_contain("b"));
+}
+
+}  // namespace
+}  // namespace bloomery::test

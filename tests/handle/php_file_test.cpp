@@ -1,0 +1,87 @@
+// The bits of a PHP class in a file, through the handle.
+#include <gtest/gtest.h>
+#include <bloomery/bloomery.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "store/scratch.hpp"
+#include "support/expect_error.hpp"
+
+namespace bloomery::test {
+namespace {
+
+TEST(AnyPhpBits, ReadsAndWritesTheBitsOfAPhpClass) {
+  const Scratch scratch;
+  const AnyOptions php{.scheme = PhpScheme::crc32_mt(8'000, 100)};
+  const std::string path = scratch / "bits";
+  expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(path, Access::write, php); });
+  {
+    AnyFilter bits = AnyFilter::create(path, {}, php);
+    EXPECT_EQ(bits.hasher(), nullptr);
+    EXPECT_TRUE(bits.insert("a"));
+    EXPECT_FALSE(bits.insert("a"));
+    expect_error(ErrorCode::wrong_kind, {}, [&] { (void)bits.insert(7); });
+    expect_error(ErrorCode::wrong_kind, {}, [&] { (void)bits.remove("a"); });
+    expect_error(ErrorCode::wrong_kind, {"convert"}, [&] { (void)bits.encode(); });
+    expect_error(ErrorCode::locked, {}, [&] { (void)AnyFilter::open(path, Access::write, php); });
+    bits.close();
+    expect_error(ErrorCode::read_only, {path, "is closed"}, [&] { bits.insert("late"); });
+    EXPECT_FALSE(bits.may_contain("late"));
+  }
+  AnyFilter reader = AnyFilter::open(path, Access::read, php);
+  expect_error(ErrorCode::read_only, {path, "for writing"}, [&] { reader.insert("late"); });
+  EXPECT_FALSE(reader.may_contain("late"));
+  EXPECT_TRUE(reader.may_contain("a"));
+  EXPECT_FALSE(reader.may_contain("b"));
+  const FilterStats stats = reader.stats();
+  EXPECT_EQ(stats.scheme, php.scheme);
+  EXPECT_FALSE(stats.kind);
+  EXPECT_EQ(stats.bytes, 1'000U);
+  EXPECT_NEAR(stats.estimated_items, 1, 0.1);
+  expect_error(ErrorCode::exists, {}, [&] { (void)AnyFilter::create(path, {}, php); });
+  AnyFilter::convert(path, scratch / "copy", php);
+  EXPECT_TRUE(AnyFilter::open(scratch / "copy", Access::read, php).may_contain("a"));
+  // A filter file does not have the bits of a PHP class, also with only its second header; but those can begin with a
+  // part of the magic.
+  const AnyOptions large{.scheme = PhpScheme::string_hashes("BKDR")};
+  AnyFilter::create(scratch / "f", {.capacity = 10, .fpr = 0.1});
+  for (int headers = 2; headers > 0; --headers) {
+    expect_error(ErrorCode::mismatch, {},
+                 [&] { (void)AnyFilter::open(scratch / "f", Access::read, large); });
+    std::fstream(scratch / "f", std::ios::in | std::ios::out) << std::string(512, '\0');
+  }
+  std::ofstream(scratch / "f") << "\x89"
+                                  "BL";
+  EXPECT_GT(AnyFilter::open(scratch / "f", Access::read, large).stats().fill, 0);
+}
+
+TEST(AnyPhpBits, HaveNoOptionsBesideTheirScheme) {
+  const Scratch scratch;
+  const std::string path = scratch / "bits";
+  const auto scheme = PhpScheme::crc32_mt(8'000, 800);
+  AnyFilter::create(path, {}, {.scheme = scheme});
+  const FilterSpec specs[] = {{.kind = Kind::plain}, {.capacity = 800},
+                              {.fpr = 0.01},         {.bits = 8'000},
+                              {.hashes = 7},         {.layout = Layout::standard}};
+  AnyOptions all[std::size(specs) + 3];
+  for (AnyOptions& options : all) options.scheme = scheme;
+  all[std::size(specs)].hash = HashFamily::xxh3;
+  all[std::size(specs) + 1].seed = Seed{};
+  all[std::size(specs) + 2].random_seed = true;
+  for (std::size_t i = 0; i < std::size(all); ++i) {
+    SCOPED_TRACE(i);
+    const FilterSpec spec = i < std::size(specs) ? specs[i] : FilterSpec{};
+    const char* const says = "says all about its bits";
+    expect_error(ErrorCode::invalid_argument, {says},
+                 [&] { (void)AnyFilter::create(scratch / "new", spec, all[i]); });
+    expect_error(ErrorCode::invalid_argument, {says},
+                 [&] { (void)AnyFilter::open_or_create(path, spec, all[i]); });
+  }
+  EXPECT_FALSE(std::filesystem::exists(scratch / "new"));
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -110,6 +110,7 @@ TEST(AnyFrozen, TakesKeysIntoADelta) {
     EXPECT_EQ(stats.fpr, 0.001);
     EXPECT_EQ(stats.capacity, keys.size() + 2'000);
     EXPECT_EQ(stats.bytes, std::get<FrozenPlan>(*each->plan()).bytes());
+    EXPECT_EQ(stats.frozen, std::get<FrozenPlan>(*each->plan()));
     ASSERT_TRUE(stats.delta);
     EXPECT_EQ(stats.delta->plan.capacity, 2'000U);
     EXPECT_EQ(*stats.inserted, keys.size() + stats.delta->inserted);

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cinttypes>
+#include <climits>
 #include <cstdarg>
 #include <cstdio>
 #include <string>
@@ -21,7 +22,8 @@ namespace {
 namespace redisbloom = legacy::redisbloom;
 
 void reply_number(Context* context, std::uint64_t number) noexcept {
-  api.ReplyWithLongLong(context, static_cast<long long>(number));
+  api.ReplyWithLongLong(context,
+                        static_cast<long long>(std::min<std::uint64_t>(number, LLONG_MAX)));
 }
 
 constexpr const char* kNoField = "Invalid information value";

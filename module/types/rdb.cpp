@@ -83,7 +83,6 @@ AnyValue load_redisbloom(RdbSource& source, int encoding) {
   header.options = static_cast<std::uint32_t>(options);
   header.growth = static_cast<std::uint32_t>(growth);
   std::vector<OwnedMemory> arrays;
-  std::uint64_t size = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     redisbloom::SubFilter sub_filter;
     sub_filter.entries = source.number();
@@ -108,12 +107,10 @@ AnyValue load_redisbloom(RdbSource& source, int encoding) {
     redisbloom::fill_in_bits(sub_filter);
     redisbloom::check(sub_filter);
     sub_filter.size = source.number();
-    if (__builtin_add_overflow(size, sub_filter.size, &size))
-      refuse_value("the sub-filters hold too many items");
     arrays.emplace_back(bits.bytes.release());
     header.sub_filters.push_back(sub_filter);
   }
-  if (size != header.size)
+  if (!header.add_up())
     refuse_value("the sub-filters do not hold the items that the filter counts");
   std::size_t next = 0;
   return make_value(header, [&](std::uint64_t) { return std::move(arrays[next++]); });

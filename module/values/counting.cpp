@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/counts.hpp"
 #include "server/pages.hpp"
 #include "values/kernels.hpp"
 #include "values/plans.hpp"
@@ -45,8 +46,9 @@ Added Counting::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
   const std::size_t added =
       run_batch(kernel().insert, kernel().insert_hashes, hashes, fresh.data(), bit_array());
   const bool was_full = size_ > plan_.capacity;
-  items_came(size_, size_ + hashes.size(), counters().data(), counters().size());
-  size_ += hashes.size();
+  const std::uint64_t before = size_;
+  size_ = detail::sum_of_counts(before, hashes.size());
+  items_came(before, size_, counters().data(), counters().size());
   const auto count = static_cast<std::uint32_t>(hashes.size());
   return {.answered = count,
           .fresh = static_cast<std::uint32_t>(added),
@@ -97,7 +99,7 @@ bool Counting::has_plan_of(const Counting& other) const noexcept {
 void Counting::merge(const Counting& other) noexcept {
   // Both views have the default hasher: has_plan_of has already checked that the items are hashed alike.
   CountingView(plan_, Hasher(), counters()).merge({plan_, Hasher(), other.counters()});
-  size_ += other.size_;
+  size_ = detail::sum_of_counts(size_, other.size_);
 }
 
 }  // namespace bloomery::server

@@ -197,13 +197,9 @@ Header decode_native(std::span<const std::byte> bytes) {
   if (sub_filters == 0 || sub_filters > reader.left() / kSubFilterBytes ||
       (header.kind != Kind::scalable && sub_filters != 1))
     refuse("the header does not have the length of its sub-filters");
-  std::uint64_t size = 0;
-  for (std::uint32_t i = 0; i < sub_filters; ++i) {
+  for (std::uint32_t i = 0; i < sub_filters; ++i)
     header.sub_filters.push_back(read_sub_filter(reader, header.kind));
-    if (__builtin_add_overflow(size, header.sub_filters.back().size, &size))
-      refuse("the sub-filters hold too many items");
-  }
-  if (size != header.size) refuse("the sub-filters do not hold the items that the header counts");
+  if (!header.add_up()) refuse("the sub-filters do not hold the items that the header counts");
   if (header.kind == Kind::window) read_window(reader, header);
   if (header.kind == Kind::frozen) read_frozen(reader, header);
   if ((options & kTightened) != 0) {

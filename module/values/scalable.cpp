@@ -7,6 +7,7 @@
 #include <array>
 #include <numeric>
 
+#include "base/counts.hpp"
 #include "server/pages.hpp"
 #include "values/plans.hpp"
 
@@ -217,7 +218,7 @@ Totals Scalable::totals() const noexcept {
   Totals totals{
       .bytes = own_bytes() + count_ * sizeof(SubFilter), .sub_filters = count_, .full = is_full()};
   for (const SubFilter& sub_filter : sub_filters()) {
-    totals.items += sub_filter.sizes.size;
+    totals.items = detail::sum_of_counts(totals.items, sub_filter.sizes.size);
     totals.capacity += sub_filter.sizes.entries;
     totals.bytes += sub_filter.sizes.bytes;
   }
@@ -270,7 +271,7 @@ void Scalable::merge(const Scalable& other) noexcept {
     merge_used(other.bits(other.table()[i]), into.data());
     std::uint64_t& items = table()[i].sizes.size;
     const std::uint64_t before = items;
-    items += other.table()[i].sizes.size;
+    items = detail::sum_of_counts(items, other.table()[i].sizes.size);
     items_came(before, items, into.data(), into.size());
   }
 }

@@ -25,7 +25,7 @@ Header Value::header() const {
   header.family = family();
   header.key = key();
   describe(header);
-  for (const auto& sub_filter : header.sub_filters) header.size += sub_filter.size;
+  header.add_up();
   return header;
 }
 

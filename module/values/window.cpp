@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/counts.hpp"
 #include "server/pages.hpp"
 #include "values/kernels.hpp"
 #include "values/plans.hpp"
@@ -102,7 +103,7 @@ struct Window::RingSlices {
     return window.count_of(slice);
   }
   void add_inserts(std::uint32_t slice, std::uint64_t calls) noexcept {
-    window.set_count(slice, window.count_of(slice) + calls);
+    window.set_count(slice, detail::sum_of_counts(window.count_of(slice), calls));
   }
   void begin(std::uint32_t first, std::uint32_t count) noexcept {
     window.begin_slices(first, count);

@@ -40,8 +40,10 @@ void detail::check_state(const WindowPlan& plan, const WindowState& state) {
     if (taken != 0 && slice >= plan.ring_slices())
       refuse("slice " + std::to_string(slice) + " of " + std::to_string(plan.ring_slices()) +
              " took keys");
-    if (taken > left) refuse("the slices took more keys than were inserted");
-    left -= taken;
+    // At the largest number the count has ended, and the slices may have taken more.
+    if (taken > left && state.inserted != UINT64_MAX)
+      refuse("the slices took more keys than were inserted");
+    left -= std::min(left, taken);
     if (plan.unit == WindowUnit::insertions && taken > plan.slice_length())
       refuse("a slice took " + std::to_string(taken) + " keys where a slice has " +
              std::to_string(plan.slice_length()));
@@ -126,7 +128,8 @@ struct WindowFilter::RingSlices {
     return filter.state_.inserted_in_slices[slice];
   }
   void add_inserts(std::uint32_t slice, std::uint64_t calls) noexcept {
-    filter.state_.inserted_in_slices[slice] += calls;
+    std::uint64_t& count = filter.state_.inserted_in_slices[slice];
+    count = detail::sum_of_counts(count, calls);
   }
   void begin(std::uint32_t first, std::uint32_t count) noexcept {
     for (; count > 0; --count, first = (first + 1) % filter.bit_array_.ring_slices) {

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <span>
 
+#include "base/counts.hpp"
+
 namespace bloomery::detail {
 
 // A block of a slice.
@@ -56,7 +58,7 @@ struct WindowRing {
 
   bool insert(Hash128 hash) noexcept {
     if (slice_is_over()) turn(1);
-    ++inserted;
+    inserted = sum_of_counts(inserted, 1);
     ring_slices.add_inserts(newest, 1);
     ring_slices.expect(std::span(&hash, 1));
     return kernel.insert(bit_array, newest, hash);
@@ -74,7 +76,7 @@ struct WindowRing {
       count += kernel.insert_hashes(bit_array, newest, hashes.data() + done, part,
                                     fresh == nullptr ? nullptr : fresh + done);
       ring_slices.add_inserts(newest, part);
-      inserted += part;
+      inserted = sum_of_counts(inserted, part);
       done += part;
     }
     return count;

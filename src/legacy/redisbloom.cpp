@@ -9,6 +9,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/counts.hpp"
 #include "base/endian.hpp"
 
 namespace bloomery::legacy::redisbloom {
@@ -260,6 +261,14 @@ void encode_sub_filter(const SubFilter& sub_filter, std::byte* at) noexcept {
 
 }  // namespace
 
+bool Header::add_up() noexcept {
+  const std::uint64_t stated = size;
+  size = 0;
+  for (const SubFilter& sub_filter : sub_filters)
+    size = detail::sum_of_counts(size, sub_filter.size);
+  return size == stated;
+}
+
 std::vector<std::byte> encode(const Header& header) {
   std::vector<std::byte> bytes(kHeadBytes + kSubFilterBytes * header.sub_filters.size());
   detail::store_le64(bytes.data(), header.size);
@@ -285,17 +294,15 @@ Header decode(std::span<const std::byte> bytes) {
       (bytes.size() - kHeadBytes) % kSubFilterBytes != 0)
     refuse("the header does not have the length of its sub-filters");
   if ((header.options & ~kKnownOptions) != 0) refuse("the header has unknown options");
-  std::uint64_t size = 0;
   std::uint64_t total = 0;
   header.sub_filters.reserve(sub_filters);
   for (const std::byte* at = bytes.data() + kHeadBytes; header.sub_filters.size() < sub_filters;
        at += kSubFilterBytes) {
     const SubFilter& sub_filter = header.sub_filters.emplace_back(decode_sub_filter(at));
-    if (__builtin_add_overflow(size, sub_filter.size, &size) ||
-        __builtin_add_overflow(total, sub_filter.bytes, &total) || total > std::uint64_t{1} << 59)
+    if (__builtin_add_overflow(total, sub_filter.bytes, &total) || total > std::uint64_t{1} << 59)
       refuse("the sizes of the sub-filters are beyond any memory");
   }
-  if (size != header.size) refuse("the sub-filters do not hold the items that the header counts");
+  if (!header.add_up()) refuse("the sub-filters do not hold the items that the header counts");
   return header;
 }
 

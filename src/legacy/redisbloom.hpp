@@ -95,6 +95,8 @@ struct Header {
   std::uint32_t options = kNewFilter;
   std::uint32_t growth = 2;
   std::vector<SubFilter> sub_filters;
+  // Sets `size` to the items in all sub-filters, or to the largest number if there are more. False: it was another.
+  bool add_up() noexcept;
 };
 
 [[nodiscard]] std::vector<std::byte> encode(const Header& header);

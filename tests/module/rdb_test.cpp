@@ -67,6 +67,53 @@ TEST(Rdb, WhatIsSavedIsLoaded) {
   }
 }
 
+AnyValue saved_and_loaded(const Value& value) {
+  const bool redisbloom = value.family() == Family::redisbloom;
+  Fields fields = saved(value, redisbloom);
+  return redisbloom ? load_redisbloom(fields, kRedisBloomEncoding)
+                    : load_native(fields, kNativeEncoding);
+}
+
+// Two filters that are merged into each other again and again, as two sites would do it to have each other's items,
+// count items twice, and reach any number soon. A server that saves them must be able to start again.
+TEST(Rdb, FiltersThatCountedAsManyItemsAsTheyCanAreLoaded) {
+  CountedMemory memory;
+  for (const Family family : {Family::redisbloom, Family::native}) {
+    const auto a = made<Scalable>({.fpr = 0.01, .capacity = 10, .family = family});
+    const auto items = hashes_of(*a, 0, 25);
+    insert(*a, items);
+    const AnyValue b = copy(*a);
+    std::uint64_t before = 0;
+    for (int i = 0; i < 100; ++i) {
+      a->merge(static_cast<Scalable&>(*b));
+      static_cast<Scalable&>(*b).merge(*a);
+      EXPECT_GE(a->totals().items, before);
+      before = a->totals().items;
+      ASSERT_NO_THROW(EXPECT_EQ(whole(*saved_and_loaded(*a)), whole(*a))) << i;
+    }
+    EXPECT_EQ(before, UINT64_MAX);
+    EXPECT_EQ(found(*saved_and_loaded(*a), items), std::vector<bool>(items.size(), true));
+  }
+}
+
+// Any client may load a header that says so.
+TEST(Rdb, AFilterWhoseHeaderClaimsAsManyItemsAsPossibleTakesMoreAndIsLoaded) {
+  CountedMemory memory;
+  for (const AnyValue& value : filled()) {
+    Header header = value->header();
+    header.sub_filters[0].size += UINT64_MAX - header.size;
+    header.size = header.state.inserted = UINT64_MAX;
+    if (header.kind == Kind::window)
+      header.state.inserted_in_slices[header.state.newest] = UINT64_MAX - 60;
+    const AnyValue made = make_empty(decode_header(encode_header(header)));
+    insert(*made, hashes_of(*made, 1000, 70));
+    EXPECT_EQ(made->totals().items, UINT64_MAX);
+    AnyValue loaded;
+    ASSERT_NO_THROW(loaded = saved_and_loaded(*made)) << static_cast<int>(header.kind);
+    EXPECT_EQ(whole(*loaded), whole(*made));
+  }
+}
+
 // Where the ratio is, and which there are: neither may ever change.
 TEST(Rdb, AHeaderHasItsTighteningRatioBeforeTheKey) {
   CountedMemory memory;

@@ -42,8 +42,10 @@ void ApplyLines::acknowledged_by(Work work) {
   try {
     work();
   } catch (const Error& error) {
-    // If the filter is gone, so is what was acknowledged.
-    if (done_.empty() || error.code() == ErrorCode::missing) throw;
+    // If the filter is gone, so is what was acknowledged. If lines are others than those of their batch, none is done.
+    if (done_.empty() || error.code() == ErrorCode::missing ||
+        (error.code() == ErrorCode::mismatch && applied_ < repeated_))
+      throw;
     throw Error(
         error.code(),
         fmt::format("{}; the first {} lines are {}, and some of the others may be", error.what(),
@@ -87,7 +89,7 @@ void ApplyLines::acknowledge() {
       loads_ = filter_.begin_load();
     });
   filter_.keep_alive();  // no line is acknowledged whose filter is gone
-  lines_ = applied_;
+  if (applied_ >= repeated_) lines_ = applied_;
   last_ = Clock::now();
   interval_ = std::max<Clock::duration>(std::chrono::seconds(1), kMostlyLines * (last_ - begin));
   if (json_ && !done_.empty() && lines_ > 0)

@@ -44,12 +44,16 @@ class FilterLines : public LineSink {
 class ApplyLines : public FilterLines {
  public:
   // `done`: the word for lines that the filter has acknowledged ("added"); empty: no line counts before
-  // the end. json: print every second how many lines are acknowledged.
-  ApplyLines(AnyFilter& filter, AnyFilter::Operation operation, std::string_view done, bool json)
+  // the end. json: print every second how many lines are acknowledged. `repeated`: the first lines, which a batch has
+  // done before. The filter leaves them out, and finds only at the last of them whether they are the same, so none is
+  // acknowledged before.
+  ApplyLines(AnyFilter& filter, AnyFilter::Operation operation, std::string_view done, bool json,
+             std::uint64_t repeated)
       : FilterLines(filter),
         operation_(operation),
         done_(done),
         json_(json),
+        repeated_(repeated),
         loads_(filter.begin_load()) {}
   std::size_t decide_lines(const Lines& lines, std::span<bool> answers) override;
   void after_block(const std::function<void()>& drain) override;
@@ -72,6 +76,7 @@ class ApplyLines : public FilterLines {
   Operation operation_;
   std::string_view done_;
   bool json_;
+  std::uint64_t repeated_;
   std::vector<Hash128> pending_;
   bool loads_;
   Clock::time_point last_ = Clock::now();  // when lines were acknowledged

@@ -27,6 +27,7 @@ struct Applied {
   StreamResult stream;
   std::uint64_t changed;
   std::uint64_t left_out;  // lines of a batch that were done before
+  bool is_checked;         // that they are the same
   FilterStats stats;
 };
 
@@ -36,7 +37,8 @@ Applied apply_lines(const Options& options, AnyFilter& filter, AnyFilter::Operat
   const std::uint64_t left_out = options.batch ? filter.begin_batch(*options.batch) : 0;
   // With durability `none`, lines are not safe anywhere until the filter is closed.
   const bool none = options.durability == Durability::none;
-  ApplyLines sink(filter, operation, none ? std::string_view() : words.done, options.json);
+  ApplyLines sink(filter, operation, none ? std::string_view() : words.done, options.json,
+                  left_out);
   const StreamResult stream = run_stream(options, inputs, {}, sink);
   FilterStats stats = filter.stats();
   filter.close();
@@ -45,7 +47,8 @@ Applied apply_lines(const Options& options, AnyFilter& filter, AnyFilter::Operat
                 fmt::format("{}: batch {} has {} done, and the input only {}; give all of it again",
                             filter.name(), *options.batch, counted(left_out, "line"),
                             group_digits(stream.lines)));
-  return {stream, sink.changed(), std::min(left_out, stream.lines), std::move(stats)};
+  return {stream, sink.changed(), std::min(left_out, stream.lines), stream.lines >= left_out,
+          std::move(stats)};
 }
 
 void report(const Options& options, const Applied& run, const Words& words, const Hasher* hasher) {
@@ -55,7 +58,7 @@ void report(const Options& options, const Applied& run, const Words& words, cons
     json[words.verb == kAdded.verb ? "new" : "removed"] = run.changed;
     json[words.verb == kAdded.verb ? "repeats" : "absent"] = unchanged;
     if (options.batch) json["done_before"] = run.left_out;
-    json["acknowledged"] = run.stream.lines;
+    json["acknowledged"] = run.is_checked ? run.stream.lines : 0;
     json["filter"] = filter_json(run.stats, hasher);
     say(json.dump() + "\n");
   } else if (!options.quiet) {

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -185,6 +186,38 @@ TEST_F(Batch, TakesTheSameLinesAgainAndNoOthers) {
   EXPECT_TRUE(is_error(run({"add", "--batch", "b", f}, numbers(1, 50)), {f, "first 10 keys"}));
   EXPECT_TRUE(is_error(run({"remove", "--batch", "b", f}, numbers(0, 50)), {f, "first 10 keys"}));
   EXPECT_TRUE(is_error(run({"add", "--batch", "", f}, "x\n"), {"--batch"}));
+}
+
+// Whether the first lines are those of the batch is known at the last of them. Until then none is safe: other lines are
+// not in the filter.
+TEST_F(Batch, AcknowledgesNoLineBeforeItHasComparedThem) {
+  const std::string f = made("f");
+  EXPECT_EQ(run({"add", "--batch", "a", f}, numbers(0, 1'000)).code, 0);
+  const auto begin = [&](std::uint64_t from) {
+    auto tool = std::make_unique<Running>(test::Arguments{"add", "--json", "--batch", "a", f});
+    tool->write(numbers(from, from + 500));
+    // A second later lines would be acknowledged.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1'500));
+    return tool;
+  };
+  auto stopped = begin(5'000);
+  stopped->signal(SIGINT);
+  const Ran cut = stopped->finish();
+  EXPECT_EQ(cut.code, 130) << cut.err;
+  EXPECT_FALSE(cut.err.starts_with("{\"acknowledged\"")) << cut.err;
+  EXPECT_EQ(json::parse(lines_of(cut.err).back())["acknowledged"], 0);
+
+  auto others = begin(5'000);
+  others->write(numbers(5'500, 6'500));
+  const Ran refused = others->finish();
+  EXPECT_TRUE(is_error(refused, {f, "first 1000 keys"}));
+  EXPECT_EQ(refused.err.find("are added"), std::string::npos) << refused.err;
+
+  auto same = begin(0);
+  same->write(numbers(500, 1'500));
+  const Ran done = same->finish();
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(json::parse(lines_of(done.err).back())["acknowledged"], 1'500);
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ Sample sample_of(const Input& input, std::uint64_t size, const ReadRule& rule) {
   return sample;
 }
 
-// A filter given as an input of lines is a mistake: `check a.bloom b.bloom`.
+// A filter given as an input of lines is a mistake: `check a.bloom b.bloom`, `rebuild a.bloom < a.bloom`.
 void refuse_filter(const Input& input) {
   constexpr std::string_view kFilter =
       "\x89"
@@ -115,7 +115,8 @@ void refuse_filter(const Input& input) {
       "BLD\r\n\x1a\n";
   std::array<char, kFilter.size()> start{};
   const FileDescriptor fd = open_input(input);
-  const ssize_t got = ::pread(fd.get(), start.data(), start.size(), 0);
+  const off_t begin = input.path == "-" ? ::lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+  const ssize_t got = ::pread(fd.get(), start.data(), start.size(), begin);
   const std::string_view found(start.data(), start.size());
   if (got == static_cast<ssize_t>(start.size()) && (found == kFilter || found == kDump))
     throw Error(ErrorCode::invalid_argument,
@@ -153,7 +154,7 @@ std::vector<Input> find_inputs(const std::vector<std::string>& paths) {
     if (input.path != "-" && ::access(input.path.c_str(), R_OK) != 0)
       throw_system(fmt::format("cannot read {}", input.name()), errno, input.path);
     input.bytes = bytes_to_read(input, status);
-    if (input.path != "-" && S_ISREG(status.st_mode)) refuse_filter(input);
+    if (S_ISREG(status.st_mode)) refuse_filter(input);
   }
   return inputs;
 }

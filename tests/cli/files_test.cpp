@@ -192,8 +192,12 @@ TEST_F(Files, InfoAndVerifyTakeSeveral) {
 
 TEST_F(Files, AFilterIsNotReadAsText) {
   const std::string one = made("one", "a\n"), two = made("two", "b\n");
-  for (const char* verb : {"check", "add", "rebuild"})
+  for (const char* verb : {"check", "add", "rebuild"}) {
     EXPECT_TRUE(is_error(run({verb, one, two}), {two + " is a filter, not text"})) << verb;
+    EXPECT_TRUE(is_error(run({verb, one}, "", {.in = two}), {"input is a filter, not text"}))
+        << verb;
+    EXPECT_EQ(run({"check", "-q", one}, "a\n").code, 0) << verb;
+  }
   EXPECT_TRUE(is_error(run({"dedup", two}), {two + " is a filter, not text"}));
 }
 

@@ -98,7 +98,19 @@ void ApplyLines::acknowledge() {
 
 // ---- check ----------------------------------------------------------------------------------------
 
+void LookUpLines::reload() {
+  if (filter_.file() == nullptr) return;
+  (void)filter_.reload();
+  const Hasher& hasher = *filter_.hasher();
+  if (hasher.family() != hashed_.hasher->family() || hasher.seed() != hashed_.hasher->seed())
+    throw Error(ErrorCode::mismatch,
+                fmt::format("{}: was replaced by a filter with another hash or seed while lines "
+                            "were looked up; run it again",
+                            filter_.name()));
+}
+
 std::size_t LookUpLines::decide_lines(const Lines& lines, std::span<bool> answers) {
+  reload();
   keep_time();
   apply(Operation::contain, lines, answers);
   return lines.count;

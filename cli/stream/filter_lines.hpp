@@ -86,10 +86,17 @@ class ApplyLines : public FilterLines {
   std::uint64_t changed_ = 0;
 };
 
+// check. A key that another run has added to the file, or that is in a filter that has replaced it, is found in every
+// line that comes later.
 class LookUpLines : public FilterLines {
  public:
-  using FilterLines::FilterLines;
+  explicit LookUpLines(AnyFilter& filter) : FilterLines(filter), hashed_(wanted()) {}
   std::size_t decide_lines(const Lines& lines, std::span<bool> answers) override;
+
+ private:
+  void reload();
+
+  KeysWanted hashed_;  // how the lines of this run are hashed
 };
 
 // dedup: answers true for lines that are certainly new. In memory a line is in the filter once it was

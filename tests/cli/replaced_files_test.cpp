@@ -96,6 +96,41 @@ TEST_F(Files, AReaderHasTheOldOneUntilItReloads) {
   EXPECT_TRUE(reader.may_contain("2999"));
 }
 
+// A check of a pipe may run for days.
+TEST_F(Files, ACheckFindsWhatIsAddedWhileItRuns) {
+  using Flags = test::Arguments;
+  for (const Flags& flags :
+       {Flags{"-n", "1K"}, Flags{"--kind", "counting", "-n", "1K"},
+        Flags{"--kind", "scalable", "-n", "1K"}, Flags{"--window", "1K"},
+        Flags{"--window", "1h", "-n", "1K"}, Flags{"--kind", "frozen", "--delta", "100"}}) {
+    SCOPED_TRACE(flags.back() + " " + flags[1]);
+    const std::string f = path("f");
+    Flags create{"create", "-q", "--force", "-p", "1e-6", f};
+    create.insert(create.end(), flags.begin(), flags.end());
+    ASSERT_EQ(run(create, "first\n").code, 0);
+    ASSERT_EQ(run({"add", "-q", f}, "first\n").code, 0);
+
+    Running check({"check", "-v", f});
+    const auto finds = [&](const std::string& line) {
+      check.write(line + "none\n");
+      return check.read(5) == "none\n";
+    };
+    EXPECT_TRUE(finds("first\n"));
+    ASSERT_EQ(run({"add", "-q", f}, "second\n").code, 0);
+    EXPECT_TRUE(finds("second\n"));
+    ASSERT_EQ(run({"rebuild", "-q", f}, "third\n").code, 0);
+    EXPECT_TRUE(finds("third\n"));
+    Running writer({"add", f});
+    writer.write("fourth\n");
+    await(f, "fourth\n");
+    EXPECT_TRUE(finds("fourth\n"));
+    EXPECT_EQ(writer.finish().code, 0);
+    ASSERT_EQ(run({"rebuild", "-q", "--seed", "7", f}, "first\nthird\n").code, 0);
+    check.write("third\n");
+    EXPECT_TRUE(is_error(check.finish(), {f, "another hash or seed"}));
+  }
+}
+
 TEST_F(Files, RebuildTakesWhatTheFlagsSayAndTheRestFromTheFile) {
   const std::string filter = path("f");
   ASSERT_EQ(

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "base/endian.hpp"
 #include "redis/module_server.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
@@ -42,6 +43,34 @@ TEST(ModuleHeader, ComesBack) {
       ErrorCode::wrong_kind);
   error_of([] { (void)module_header(plan(9, 0.1, Layout::blocked128), Hasher(), 0); },
            ErrorCode::wrong_kind);
+}
+
+// BF.INSERT ... TIGHTENING: a filter that can grow has the ratio before its key.
+TEST(ModuleHeader, ComesBackWithATighteningRatio) {
+  constexpr std::uint32_t kOptionsAt = 28, kGrows = 0, kNoScaling = 8, kKeyed = 16, kTightened = 64;
+  const auto with = [](std::string header, std::uint32_t options, std::uint32_t ratio) {
+    const std::size_t key = (options & kKeyed) != 0 ? 16 : 0;
+    std::string bytes(4, '\0');
+    detail::store_le(bytes.data(), ratio);
+    header.insert(header.size() - key, bytes);
+    detail::store_le(header.data() + kOptionsAt, options | kTightened);
+    return header;
+  };
+  const Plan plan = bloomery::plan(12'345, 0.003);
+  const Hasher keyed(HashFamily::siphash, {5, 6});
+  const std::string header = module_header(plan, Hasher(), 77);
+  for (const std::uint32_t ratio : {1U, 8'000U, 9'999U}) {
+    const ModuleContents contents = contents_in_module_header(with(header, kGrows, ratio));
+    EXPECT_EQ(contents.plan, FilterPlan(plan));
+    EXPECT_EQ(contents.items, 77U);
+    EXPECT_EQ(contents_in_module_header(with(module_header(plan, keyed, 77), kKeyed, ratio))
+                  .hasher.seed(),
+              keyed.seed());
+  }
+  const std::string list = module_header(frozen_plan(100'000, 0.003), Hasher(), 88);
+  for (const std::string& wrong : {with(header, kGrows, 0), with(header, kGrows, 10'000),
+                                   with(header, kNoScaling, 8'000), with(list, kGrows, 8'000)})
+    error_of([&] { (void)contents_in_module_header(wrong); }, ErrorCode::corrupt);
 }
 
 // PlanError: no filter has such a plan.

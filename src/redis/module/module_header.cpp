@@ -19,9 +19,12 @@ constexpr std::uint32_t kScalable = 1;
 constexpr std::uint32_t kFrozen = 4;
 constexpr std::uint32_t kNoScaling = 8;
 constexpr std::uint32_t kKeyed = 16;
+constexpr std::uint32_t kTightened = 64;
 constexpr std::size_t kHeadBytes = 36;
 constexpr std::size_t kSubFilterBytes = 40;
 constexpr std::size_t kFrozenBytes = 16;
+constexpr std::size_t kRatioBytes = 4;
+constexpr std::uint32_t kRatioUnits = 10'000;
 
 [[noreturn]] void refuse(ErrorCode code, const char* what) { throw Error(code, what); }
 
@@ -85,14 +88,17 @@ ModuleContents contents_in_module_header(std::string_view header) {
     refuse(ErrorCode::newer_format, "its dump is of a newer version; use a newer bloomery");
   const auto kind = detail::load_le<std::uint32_t>(p + 12);
   const auto options = detail::load_le<std::uint32_t>(p + 28);
-  const bool keyed = (options & kKeyed) != 0;
+  const bool keyed = (options & kKeyed) != 0, tightened = (options & kTightened) != 0;
   if ((kind != kScalable && kind != kFrozen) || detail::load_le<std::uint32_t>(p + 32) != 1)
     refuse(
         ErrorCode::wrong_kind,
         "the filter has grown, counts or forgets, so it is more than one array of bits; keep it in "
         "a module (bloomery convert loads a dump), or rebuild it from its keys");
-  const std::size_t own = kind == kFrozen ? kFrozenBytes : 0;
-  if ((options & ~(kNoScaling | kKeyed)) != 0 ||
+  // The ratio says how large the next sub-filters will be, so it does not matter for the bits of the first one.
+  if (tightened && (kind != kScalable || (options & kNoScaling) != 0))
+    refuse(ErrorCode::corrupt, "its header has a tightening ratio that no filter has");
+  const std::size_t own = kind == kFrozen ? kFrozenBytes : tightened ? kRatioBytes : 0;
+  if ((options & ~(kNoScaling | kKeyed | kTightened)) != 0 ||
       header.size() != kHeadBytes + kSubFilterBytes + own + (keyed ? 16 : 0))
     refuse(ErrorCode::corrupt, "its header is damaged");
   ModuleContents contents;
@@ -125,6 +131,11 @@ ModuleContents contents_in_module_header(std::string_view header) {
         contents.plan);
   } catch (const Error&) {
     refuse(ErrorCode::corrupt, "its header has numbers that no filter has");
+  }
+  if (tightened) {
+    const auto ratio = detail::load_le<std::uint32_t>(p);
+    if (ratio == 0 || ratio >= kRatioUnits)
+      refuse(ErrorCode::corrupt, "its header has a tightening ratio that no filter has");
   }
   p += own;
   if (keyed)

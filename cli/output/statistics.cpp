@@ -275,6 +275,13 @@ Rows fill_rows(const FilterStats& stats) {
   return rows;
 }
 
+namespace {
+std::string estimated_text(double items) {
+  return std::isfinite(items) ? fmt::format("about {} keys", group_digits(items))
+                              : "more keys than can be estimated";
+}
+}  // namespace
+
 void warn_if_over_capacity(const FilterStats& stats, const std::string& advice) {
   if (!stats.over_capacity) return;
   // The list may be better than its share of the stated rate.
@@ -287,9 +294,9 @@ void warn_if_over_capacity(const FilterStats& stats, const std::string& advice) 
                        stats.shards ? "" : "if they are all still in it, ", advice);
   } else if (stats.delta) {
     text = fmt::format(
-        "the delta holds about {} keys and was planned for {}: the false-positive rate is now {}, "
-        "not {}; rebuild it from all lines",
-        group_digits(
+        "the delta holds {} and was planned for {}: the false-positive rate is now {}, not {}; "
+        "rebuild it from all lines",
+        estimated_text(
             std::max(stats.delta->estimated_items, static_cast<double>(stats.delta->inserted))),
         group_digits(stats.delta->plan.capacity), fpr, fpr_text(stats.fpr));
   } else if (stats.window) {
@@ -303,9 +310,7 @@ void warn_if_over_capacity(const FilterStats& stats, const std::string& advice) 
         "empty the filter, or move to a better one",
         share_text(stats.fill), fpr);
   } else {
-    const std::string keys = std::isfinite(stats.estimated_items)
-                                 ? fmt::format("about {} keys", group_digits(stats.estimated_items))
-                                 : "more keys than can be estimated";
+    const std::string keys = estimated_text(stats.estimated_items);
     // A small filter has room to spare, because it consists of whole blocks.
     const bool is_met = stats.current_fpr <= stats.fpr;
     text = fmt::format(

@@ -360,6 +360,10 @@ TEST_F(Kinds, AFullDeltaIsToldOnceTheRateIsMissed) {
   EXPECT_EQ(few.err.find("warning"), std::string::npos) << few.err;
   EXPECT_NE(run({"add", filter}, numbers(511, 600)).err.find("warning: the delta holds about"),
             std::string::npos);
+  // With every bit set there is no estimate.
+  EXPECT_NE(
+      run({"add", filter}, numbers(0, 400'000)).err.find("holds more keys than can be estimated"),
+      std::string::npos);
 }
 
 TEST_F(Kinds, AFullDeltaOfAKilledWriterIsTold) {

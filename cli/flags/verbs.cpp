@@ -124,8 +124,7 @@ constexpr VerbInfo kVerbs[] = {
      "A line that was added is always printed. Other lines are printed at the filter's "
      "false-positive rate. With -v every printed line is certainly new. Lines that come after "
      "another run has added to FILE or replaced it are looked up in what is there then. Exit code "
-     "0 "
-     "if a line was printed, 1 if none.",
+     "0 if a line was printed, 1 if none.",
      kCheckExamples, 1, kAnyNumber},
     {Verb::dedup, "dedup", "[INPUT...]", "print each line once, the first time it comes",
      "Repeats are always dropped. New lines are dropped at the false-positive rate, by default "

@@ -100,7 +100,14 @@ void ApplyLines::acknowledge() {
 
 void LookUpLines::reload() {
   if (filter_.file() == nullptr) return;
-  (void)filter_.reload();
+  try {
+    (void)filter_.reload();
+  } catch (
+      const Error&
+          error) {  // nothing is at the path: until something is, the answers are those of before
+    if (error.code() != ErrorCode::missing) throw;
+    return;
+  }
   const Hasher& hasher = *filter_.hasher();
   if (hasher.family() != hashed_.hasher->family() || hasher.seed() != hashed_.hasher->seed())
     throw Error(ErrorCode::mismatch,

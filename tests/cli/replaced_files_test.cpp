@@ -120,6 +120,9 @@ TEST_F(Files, ACheckFindsWhatIsAddedWhileItRuns) {
     EXPECT_TRUE(finds("second\n"));
     ASSERT_EQ(run({"rebuild", "-q", f}, "third\n").code, 0);
     EXPECT_TRUE(finds("third\n"));
+    std::filesystem::rename(f, f + "2");
+    EXPECT_TRUE(finds("third\n"));
+    std::filesystem::rename(f + "2", f);
     Running writer({"add", f});
     writer.write("fourth\n");
     await(f, "fourth\n");

@@ -120,7 +120,7 @@ class Maker {
         throw Error(ErrorCode::unavailable,
                     name +
                         ": making the shards took longer than a minute, or another began, or the "
-                        "filter was removed in the meantime; try again");
+                        "filter was removed or evicted in the meantime; try again");
     });
   }
 

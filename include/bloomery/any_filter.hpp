@@ -359,7 +359,7 @@ class AnyFilter {
     }
     const std::span keys(&key, 1);
     std::size_t done = 0;
-    return in_parts(operation, keys, {}, done) == 1;
+    return in_parts(operation, keys, {}, false, done) == 1;
   }
   template <class R, class A>
   std::size_t with_answers(Operation operation, R& keys, A& answers) {
@@ -368,18 +368,18 @@ class AnyFilter {
     } else {
       (void)impl();
       constexpr bool kMayBeUnwanted = std::same_as<std::remove_cv_t<A>, std::span<bool>>;
+      const bool wanted = !kMayBeUnwanted || !std::ranges::empty(answers);
       std::size_t most = ~std::size_t{0};
       if (operation != Operation::contain) acknowledged_ = 0;
       if constexpr (std::ranges::forward_range<R> || std::ranges::sized_range<R>) {
         most = static_cast<std::size_t>(std::ranges::distance(keys));
-        if (!kMayBeUnwanted || !std::ranges::empty(answers))
-          require_room(static_cast<std::size_t>(std::ranges::distance(answers)), most);
-      } else if (!kMayBeUnwanted && std::ranges::empty(answers)) {
+        if (wanted) require_room(static_cast<std::size_t>(std::ranges::distance(answers)), most);
+      } else if (wanted && std::ranges::empty(answers)) {
         require_room(0, std::ranges::begin(keys) == std::ranges::end(keys) ? 0 : 1);
         return 0;
       }
       return detail::with_bools(answers, most, [&](std::span<bool> bools, std::size_t& given) {
-        return in_parts(operation, keys, bools, given);
+        return in_parts(operation, keys, bools, wanted, given);
       });
     }
   }
@@ -387,16 +387,18 @@ class AnyFilter {
     if (room < keys) acknowledged_ = done;
     detail::require_room(room, keys);
   }
-  // `done`: how many keys have their answers, also after an Error.
+  // `wanted`: whether `answers` has room; it is empty and wanted if a range says that it has no keys. `done`: how many
+  // keys have their answers, also after an Error.
   template <class R>
-  std::size_t in_parts(Operation operation, R& keys, std::span<bool> answers, std::size_t& done) {
+  std::size_t in_parts(Operation operation, R& keys, std::span<bool> answers, bool wanted,
+                       std::size_t& done) {
     std::size_t count = 0;
     bool in_place = false;  // whether an Error is one of the place, which then has counted
     detail::KeyPart part(hasher());
     const auto finish_part = [&] {
       if (part.size() == 0) return;
-      if (!answers.empty()) require_room(answers.size(), done + part.size(), done);
-      const auto out = answers.empty() ? answers : answers.subspan(done, part.size());
+      if (wanted) require_room(answers.size(), done + part.size(), done);
+      const auto out = wanted ? answers.subspan(done, part.size()) : answers;
       in_place = true;
       count += part.has_hashes() ? apply_hashes(done, operation, part.hashes(), out)
                                  : apply_keys(done, operation, part.texts(), out);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <list>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -122,6 +123,30 @@ TEST(AnyAnswers, OfOtherKeysStay) {
     EXPECT_EQ(std::count(few.begin(), few.end(), 7), 99);
     EXPECT_EQ(any.may_contain_many(keys, many), keys.size());
     EXPECT_EQ(std::count(many.begin(), many.end(), 7), 900);
+  }
+}
+
+// A range that says it has no keys, and has three.
+struct SaysNone {
+  [[nodiscard]] auto begin() const { return keys.begin(); }
+  [[nodiscard]] auto end() const { return keys.end(); }
+  [[nodiscard]] static std::size_t size() { return 0; }
+  std::list<std::uint64_t> keys{1, 2, 3};
+};
+
+TEST(AnyAnswers, AreNotWrittenPastTheRoomForNoKeys) {
+  for (const Kind kind : {Kind::plain, Kind::counting}) {
+    AnyFilter any(plan({.kind = kind, .capacity = 100, .fpr = 0.01}));
+    std::vector<bool> none;
+    std::vector<int> two(2, 7);
+    expect_error(ErrorCode::invalid_argument, {"0 answers", "3 keys"},
+                 [&] { any.insert_many(SaysNone{}, none); });
+    EXPECT_EQ(any.acknowledged(), 0U);
+    expect_error(ErrorCode::invalid_argument, {"answers", "3 keys"},
+                 [&] { any.insert_many(SaysNone{}, two); });
+    expect_error(ErrorCode::invalid_argument, {"answers", "3 keys"},
+                 [&] { any.may_contain_many(SaysNone{}, two); });
+    EXPECT_EQ(two, (std::vector<int>{7, 7}));
   }
 }
 

@@ -49,6 +49,9 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
   static FrozenFilter over(const FrozenPlan& plan, std::uint64_t keys, const Hasher& hasher,
                            detail::BitMemory memory);
 
+  FrozenFilter(FrozenFilter&&) noexcept = default;
+  FrozenFilter& operator=(FrozenFilter&& other) noexcept;
+
   // plan().array.bits is the size of the filter, plan().array.fpr the requested rate.
   [[nodiscard]] const FrozenPlan& plan() const noexcept { return plan_; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "base/endian.hpp"
 #include "filter/frozen_partition.hpp"
@@ -154,6 +156,15 @@ FrozenFilter FrozenFilter::over(const FrozenPlan& plan, std::uint64_t keys, cons
   FrozenFilter filter = over(plan, keys, hasher, std::span<const std::byte>(memory.bytes()));
   filter.memory_.push_back(std::move(memory));
   return filter;
+}
+
+// The lists of the default operator would be empty after a move to itself.
+FrozenFilter& FrozenFilter::operator=(FrozenFilter&& other) noexcept {
+  if (this != &other) {
+    std::destroy_at(this);
+    std::construct_at(this, std::move(other));
+  }
+  return *this;
 }
 
 void FrozenFilter::moved_to(std::span<const std::byte> bytes) noexcept {

@@ -8,6 +8,8 @@
 #include <random>
 #include <set>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "support/effort.hpp"
@@ -53,6 +55,15 @@ TEST(FrozenFilter, FindsEveryKeyWithEveryNumberOfBits) {
       EXPECT_LE(filter.plan().fingerprint_fpr(), fpr);
     }
   EXPECT_EQ(built(integers_from(1, 10), 1e-9).plan().fingerprint_bits, 30U);
+}
+
+TEST(FrozenFilter, KeepsItsKeysIfItIsMovedToItself) {
+  static_assert(!std::is_copy_constructible_v<FrozenFilter>);
+  const auto keys = integers_from(1, 1'000);
+  FrozenFilter filter = built(keys, 0.01);
+  FrozenFilter& itself = filter;
+  filter = std::move(itself);
+  expect_all_found(filter, keys);
 }
 
 TEST(FrozenFilter, OfNoKeysHasNone) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <new>
@@ -155,14 +156,17 @@ void ScalableFilter::reserve(std::uint64_t new_keys) {
   if (views_.empty()) return;
   std::uint64_t ready = room();
   for (const auto& sub_filter : reserved_) ready += sub_filter->view.capacity();
+  std::vector<std::unique_ptr<SubFilter>> more;
+  std::size_t next = sub_filters_.size() + reserved_.size();
   try {
-    while (ready < new_keys) {
-      const std::size_t next = sub_filters_.size() + reserved_.size();
-      make_places(next + 1);
+    for (; ready < new_keys; ++next) {
       const Plan plan = sub_filter_plan(plan_, static_cast<std::uint32_t>(next));
-      reserved_.push_back(make_sub_filter(empty_sub_filter(plan)));
+      more.push_back(make_sub_filter(empty_sub_filter(plan)));
       ready += plan.capacity;
     }
+    make_places(next);
+    reserved_.insert(reserved_.end(), std::make_move_iterator(more.begin()),
+                     std::make_move_iterator(more.end()));
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::no_memory, "no memory for another sub-filter; free some");
   }

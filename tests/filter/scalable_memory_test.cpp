@@ -114,5 +114,17 @@ TEST(ScalableMemory, WhatIsReservedCannotFail) {
          "second, whatever was reserved";
 }
 
+TEST(ScalableMemory, AReservationThatFailsKeepsNothing) {
+  const std::vector<Hash128> hashes = Random(11).hashes(3000);
+  std::uint64_t nth = 1;
+  for (;; ++nth) {
+    ScalableFilter filter(100, 0.01);
+    if (!starved(nth, [&] { filter.reserve(hashes.size()); })) break;
+    EXPECT_EQ(starved(1, [&] { filter.insert_hashes(hashes); }), ErrorCode::no_memory);
+    EXPECT_FALSE(filter.grown()) << "with allocation " << nth << " failing";
+  }
+  EXPECT_GT(nth, 5U);
+}
+
 }  // namespace
 }  // namespace bloomery::test

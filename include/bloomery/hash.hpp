@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 namespace bloomery {
 
@@ -53,11 +54,11 @@ namespace detail {
 
 // Integers of up to 64 bits. Characters are excluded: char is signed on some CPUs only, so the bits of a
 // key would differ. Insert wider integers as bytes.
+template <class T, class... Types>
+concept IsOneOf = (std::same_as<std::remove_cv_t<T>, Types> || ...);
 template <class T>
-concept IntegerKey = std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, bool> &&
-                     !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
-                     !std::same_as<T, char8_t> && !std::same_as<T, char16_t> &&
-                     !std::same_as<T, char32_t>;
+concept IntegerKey = std::integral<T> && sizeof(T) <= 8 &&
+                     !IsOneOf<T, bool, char, wchar_t, char8_t, char16_t, char32_t>;
 
 __extension__ using uint128 = unsigned __int128;
 

@@ -21,6 +21,8 @@ CASES = [
     ("filter.insert(std::uint64_t{1});", "c++20", None, True),
     ("filter.insert(2.5);", "c++20", KEY, True),
     ("(void)filter.may_contain('x');", "c++20", KEY, True),
+    ("volatile char x = 'x'; filter.insert(x);", "c++20", KEY, True),
+    ("filter.insert(nullptr);", "c++20", KEY, True),
     ("filter.insert(std::vector<int>{});", "c++20", KEY, True),
     ("filter.insert_many(std::vector<double>{});", "c++20", KEYS, True),
     ("filter.may_contain_many(7);", "c++20", KEYS, True),

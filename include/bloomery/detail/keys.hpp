@@ -14,9 +14,11 @@
 
 namespace bloomery::detail {
 
+// C++20 would make text of nullptr.
 template <class T>
-concept Key = IntegerKey<T> || std::convertible_to<T, std::string_view> ||
-    std::convertible_to<T, std::span<const std::byte>>;
+concept Key = IntegerKey<T> ||
+              (std::convertible_to<T, std::string_view> && !std::is_null_pointer_v<T>) ||
+              std::convertible_to<T, std::span<const std::byte>>;
 template <class R>
 concept KeyRange = std::ranges::input_range<R> && Key<std::ranges::range_value_t<R>>;
 template <class R>

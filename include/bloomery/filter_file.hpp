@@ -161,6 +161,7 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
     if (bits_ != nullptr) return bits_->may_contain(key);
     return KeyCalls::may_contain(key);
   }
+  using KeyCalls::may_contain_many;
   template <class R>
   std::size_t may_contain_many(R&& keys) const {
     if (bits_ != nullptr) return bits_->may_contain_many(keys);

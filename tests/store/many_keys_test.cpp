@@ -57,6 +57,17 @@ INSTANTIATE_TEST_SUITE_P(
         testing::ValuesIn(kDurabilities)),
     kNameOfBoth);
 
+TEST_P(ManyKeys, AreLookedUpByThreads) {
+  FakeOs os(kManyRoom);
+  FilterFile file = create(os);
+  std::vector<std::uint64_t> keys(200'000);
+  std::iota(keys.begin(), keys.end(), 0);
+  file.insert_many(std::span(keys).first(1'000));
+  std::vector<bool> one(keys.size()), many(keys.size());
+  EXPECT_EQ(file.may_contain_many(keys, many, 3), file.may_contain_many(keys, one));
+  EXPECT_EQ(many, one);
+}
+
 TEST_P(ManyKeys, TakeAsManyCommitsAsAllHashesAtOnce) {
   for (const std::uint64_t count : kCounts) {
     SCOPED_TRACE(count);

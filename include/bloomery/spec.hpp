@@ -52,7 +52,8 @@ struct FilterSpec {
 // PlanError: a number is missing, is out of range, contradicts the others, or does not apply to the kind.
 [[nodiscard]] FilterPlan plan(const FilterSpec& spec);
 
-// The spec that gives this plan: its kind, capacity, fpr and the other numbers of that kind.
+// The spec of this plan: its kind, capacity, fpr and the other numbers of that kind. plan() makes the same plan of it,
+// unless that was made from its bits or hashes, or with a tightening of its own, which no spec has.
 [[nodiscard]] FilterSpec spec_of(const FilterPlan& plan);
 
 // The totals of a plan of any kind.

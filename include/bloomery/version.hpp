@@ -3,7 +3,7 @@
 #pragma once
 
 #if __cplusplus < 202002L
-#error "Bloomery needs C++20: compile with -std=c++20 (g++ 12 or later, clang 14 or later)"
+#error "Bloomery needs C++20: compile with -std=c++20 (g++ 12 or later, clang 14 or later with libstdc++ or libc++ 19)"
 #endif
 
 #define BLOOMERY_VERSION_MAJOR 0

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/endian.hpp"
-#include "redis/module_server.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
 
@@ -130,25 +129,6 @@ TEST(ModuleDump, EndsWhateverTheServerSays) {
   EXPECT_EQ(dumper.next().iterator, 6U);
   pieces("0", 0);
   EXPECT_EQ(dumper.next().iterator, 0U);
-}
-
-// The chunks of a filter that grows meanwhile have no place in what its header began.
-TEST(ModuleDump, OfAFilterThatGrowsIsRefusedAndSaysWhy) {
-  const RedisAddress& address = test::module_server().address();
-  test::module_server().ask({"FLUSHALL"});
-  auto filter =
-      ModuleFilter::create({address, "grows"}, {.kind = Kind::scalable, .capacity = 1'000});
-  ModuleLoader loader({address, "copy"});
-  ModuleChunk chunk = filter.dump();
-  loader.load(chunk);
-  filter.insert_many(test::NumberedKeys("k", 20'000).views);
-  const std::string message = error_of(
-      [&] {
-        while ((chunk = filter.dump(chunk.iterator)).iterator != 0) loader.load(chunk);
-      },
-      ErrorCode::corrupt);
-  EXPECT_NE(message.find("has grown or was replaced meanwhile (do it again)"), std::string::npos)
-      << message;
 }
 
 // RedisBloom answers OK, whatever words stand behind the capacity.

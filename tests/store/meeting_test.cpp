@@ -104,6 +104,32 @@ TEST(Reload, OfWhatNobodyHasChangedIsNothing) {
   }
 }
 
+// A `check` of a pipe reloads for each line, perhaps for days after a writer was killed.
+TEST(Reload, OfTheFileOfAKilledWriterReadsItsJournalOnce) {
+  for (const auto& kind : all_kind_cases()) {
+    SCOPED_TRACE(kind.name);
+    FakeOs before(96 * 1024);
+    auto writer = Files(before).create(kFakePath, kind.plan, {});
+    writer.insert(std::uint64_t{0});
+    const auto os = before.after_kill();
+    auto reader = Files(*os).open(kFakePath);
+    const auto calls_of_reload = [&] {
+      const std::uint64_t calls = os->calls();
+      EXPECT_FALSE(reader.reload());
+      return os->calls() - calls;
+    };
+    const std::uint64_t killed = calls_of_reload();
+    auto next = Files(*os).open(kFakePath, {.access = Access::write});
+    next.insert(std::uint64_t{1});
+    (void)reader.reload();
+    EXPECT_TRUE(reader.may_contain(std::uint64_t{0}));
+    EXPECT_TRUE(reader.may_contain(std::uint64_t{1}));
+    next.close();
+    (void)reader.reload();
+    EXPECT_EQ(killed, calls_of_reload()) << "as many as that of a clean file";
+  }
+}
+
 TEST_P(Meeting, TheFileIsVerified) {
   interrupted([&](FakeOs& os, const auto& arm) {
     arm();

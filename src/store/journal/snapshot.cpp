@@ -195,6 +195,7 @@ void replay_operations(const File& file, const Header& header, Contents& content
           position.sector = record.index + 1;
           position.operations += record.count;
         });
+    position.ended = is == JournalIs::quiet;
     // A live journal may end in a record that is just being written. If its writer has ended by now, the records no
     // longer change.
     if (!end.damaged || file.locked()) return;

@@ -57,7 +57,8 @@ void replace_snapshot(Opened& opened, const Contents& contents, const Batch& bat
 struct JournalPosition {
   std::uint32_t sector = 0;
   std::uint64_t operations = 0;
-  Batch batch{};  // the state of the batch there; at sector 0 it is the header's batch
+  Batch batch{};       // the state of the batch there; at sector 0 it is the header's batch
+  bool ended = false;  // its writer has ended: nothing follows, the next one makes a new file
 };
 // Does the operations in the journal from the position on; if a writer is alive, the operations that it has written
 // so far. Error{corrupt}: an acknowledged record is damaged; {no_memory}: the position is the end of the replayed

@@ -105,6 +105,7 @@ class Reader final : public Session {
   bool follow(const Header& next) {
     const File& file = now_.opened.file;
     if (is_lost(next, file.os(), file.path())) throw unclean_error(next, file.path());
+    if (now_.position.ended) return false;
     const std::uint32_t before = now_.position.sector;
     replay_operations(now_.opened.file, now_.opened.header, *now_.contents, now_.position);
     return now_.position.sector != before;

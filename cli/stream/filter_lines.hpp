@@ -86,8 +86,8 @@ class ApplyLines : public FilterLines {
   std::uint64_t changed_ = 0;
 };
 
-// check. A key that another run has added to the file, or that is in a filter that has replaced it, is found in every
-// line that comes later.
+// check. A key that another run has added to the filter file, or that is in a filter that has replaced it, is found in
+// every line that comes later.
 class LookUpLines : public FilterLines {
  public:
   explicit LookUpLines(AnyFilter& filter) : FilterLines(filter), hashed_(wanted()) {}

@@ -69,7 +69,8 @@ struct AnyOptions {
   bool shared = false;                       // for a writer of a file: as in OpenOptions
   bool replace = false;                      // an existing filter at the location may be replaced
   bool rotating = false;                     // two generations, in Redis strings
-  // The bits are those of a PHP class. Error{invalid_argument}: a spec, a hash or a seed stands beside it.
+  // The bits are those of a PHP class. Where a filter is opened or made, a spec, a hash or a seed beside it is
+  // Error{invalid_argument}.
   std::optional<PhpScheme> scheme{};
 
   [[nodiscard]] Hasher hasher() const;

@@ -1,9 +1,9 @@
 // The version of the library that a program is compiled against, and a check for C++20. The build and
-// the packages take their version from the three numbers here.
+// the packages take their version from the three numbers here. (clang with libc++ needs libc++ 19 or later.)
 #pragma once
 
 #if __cplusplus < 202002L
-#error "Bloomery needs C++20: compile with -std=c++20 (g++ 12 or later, clang 14 or later with libstdc++ or libc++ 19)"
+#error "Bloomery needs C++20: compile with -std=c++20 (g++ 12 or later, clang 14 or later)"
 #endif
 
 #define BLOOMERY_VERSION_MAJOR 0

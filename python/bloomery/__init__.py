@@ -357,7 +357,7 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
     another kind after `reload`. A window filter of seconds follows the clock of this machine; without clock, only
     `advance` sets its time. rotating: two generations in Redis strings; `rotate` drops the older one. php_hashes, or
     php_bits and php_items: the bits of a PHP class, in Redis or in a file with the reply of GET: the names of its hashes,
-    as ``"BKDR,SDBM,JS"``, or crc32 and mt_rand over so many bits for so many items; ``"x"`` creates them, not ``"a"``.
+    as ``"BKDR,SDBM,JS"``, or crc32 and mt_rand over so many bits for so many items.
 
     durability: what a change survives once its call returns; ``"sync"`` a power loss (each call waits for the device),
     ``"process"`` the death of the process, ``"none"`` nothing until `sync` or `close`. Error: its code is missing, exists,

@@ -84,7 +84,7 @@ AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpe
       return there;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::missing) throw;
-      if (!is_sized(spec)) refuse_unsized(location, spec);
+      if (!options.scheme && !is_sized(spec)) refuse_unsized(location, spec);
     }
     try {
       return create(location, new_spec.value_or(spec), creating);

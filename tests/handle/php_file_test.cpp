@@ -58,6 +58,19 @@ TEST(AnyPhpBits, ReadsAndWritesTheBitsOfAPhpClass) {
   EXPECT_GT(AnyFilter::open(scratch / "f", Access::read, large).stats().fill, 0);
 }
 
+TEST(AnyPhpBits, AreOpenedOrCreated) {
+  const Scratch scratch;
+  for (const AnyOptions& php : {AnyOptions{.scheme = PhpScheme::crc32_mt(8'000, 100)},
+                                AnyOptions{.scheme = PhpScheme::string_hashes("BKDR")}})
+    for (const bool there : {false, true}) {
+      const std::string path = scratch / std::to_string(php.scheme->hash_count());
+      AnyFilter bits = AnyFilter::open_or_create(path, {}, php);
+      EXPECT_EQ(bits.may_contain("a"), there);
+      bits.insert("a");
+      bits.close();
+    }
+}
+
 TEST(AnyPhpBits, HaveNoOptionsBesideTheirScheme) {
   const Scratch scratch;
   const std::string path = scratch / "bits";

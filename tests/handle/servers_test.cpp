@@ -159,6 +159,15 @@ TEST_F(AnyOnServer, RefusesChangesOfAReader) {
   EXPECT_EQ(writer.acknowledged(), 1U);
 }
 
+TEST_F(AnyOnServer, OpensABucketOrCreatesIt) {
+  const AnyOptions php{.scheme = PhpScheme::string_hashes("FNV")};
+  for (const bool there : {false, true}) {
+    AnyFilter bucket = AnyFilter::open_or_create(string_at("b"), {}, php);
+    EXPECT_EQ(bucket.may_contain("old"), there);
+    bucket.insert("old");
+  }
+}
+
 TEST_F(AnyOnServer, AClosedFilterRefusesEveryCall) {
   const AnyOptions php{.scheme = PhpScheme::string_hashes("FNV")};
   std::vector<AnyFilter> filters;

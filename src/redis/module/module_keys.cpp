@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/counts.hpp"
 #include "redis/cluster/transaction.hpp"
 #include "redis/module/module_replies.hpp"
 #include "redis/shards/interrupted.hpp"
@@ -302,7 +303,7 @@ ModuleInfo ModuleKeys::info() {
     sum = {.capacity = sum.capacity + info.capacity,
            .bytes = sum.bytes + info.bytes,
            .filters = sum.filters + info.filters,
-           .items = sum.items + info.items,
+           .items = sum_of_counts(sum.items, info.items),
            .expansion = info.expansion};
   });
   if (record_) {

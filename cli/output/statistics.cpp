@@ -70,6 +70,11 @@ void add_fill(Json& json, const Stats& stats) {
   json["fill_standard_error"] = stats.fill_error;
 }
 
+std::string estimated_text(double items) {
+  return std::isfinite(items) ? fmt::format("about {} keys", group_digits(items))
+                              : "more keys than can be estimated";
+}
+
 }  // namespace
 
 double room_left(const FilterStats& stats) noexcept {
@@ -274,13 +279,6 @@ Rows fill_rows(const FilterStats& stats) {
   }
   return rows;
 }
-
-namespace {
-std::string estimated_text(double items) {
-  return std::isfinite(items) ? fmt::format("about {} keys", group_digits(items))
-                              : "more keys than can be estimated";
-}
-}  // namespace
 
 void warn_if_over_capacity(const FilterStats& stats, const std::string& advice) {
   if (!stats.over_capacity) return;

@@ -102,9 +102,8 @@ void LookUpLines::reload() {
   if (filter_.file() == nullptr) return;
   try {
     (void)filter_.reload();
-  } catch (
-      const Error&
-          error) {  // nothing is at the path: until something is, the answers are those of before
+  } catch (const Error& error) {
+    // Until something is at the path again, the answers are those of before.
     if (error.code() != ErrorCode::missing) throw;
     return;
   }

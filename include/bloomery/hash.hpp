@@ -52,10 +52,10 @@ Seed random_seed(HashFamily family);
 
 namespace detail {
 
-// Integers of up to 64 bits. Characters are excluded: char is signed on some CPUs only, so the bits of a
-// key would differ. Insert wider integers as bytes.
 template <class T, class... Types>
 concept IsOneOf = (std::same_as<std::remove_cv_t<T>, Types> || ...);
+// Integers of up to 64 bits. Characters are excluded: char is signed on some CPUs only, so the bits of a
+// key would differ. Insert wider integers as bytes.
 template <class T>
 concept IntegerKey = std::integral<T> && sizeof(T) <= 8 &&
                      !IsOneOf<T, bool, char, wchar_t, char8_t, char16_t, char32_t>;

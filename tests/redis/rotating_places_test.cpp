@@ -1,0 +1,86 @@
+// Which keys a rotating filter takes for its two strings, and what it leaves alone.
+#include <bloomery/rotating_redis_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "redis/shapes.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+
+TEST(RotatingString, OfAnOlderGenerationIsNeitherOpenedNorReplaced) {
+  const test::Server& server = test::strings_server();
+  server.ask({"FLUSHALL"});
+  EXPECT_EQ(older_redis_key("a{b}c"), "a{b}c:older");
+  // To rotate or to replace it would drop it.
+  for (const std::string name : {"f", "a{b}c"}) {
+    const RedisPlace newer{server.address(), name};
+    const RedisPlace older_place{server.address(), older_redis_key(name)};
+    RotatingRedisFilter::create(newer, 10'000, 1e-6);
+    for (const bool replace : {false, true}) {
+      const std::string message = error_of(
+          [&] {
+            if (replace)
+              RotatingRedisFilter::create(older_place, 10'000, 1e-6, Hasher(), std::nullopt, true);
+            else
+              RotatingRedisFilter::open(older_place);
+          },
+          ErrorCode::mismatch);
+      EXPECT_NE(message.find("the older generation of '" + name + "'"), std::string::npos)
+          << message;
+    }
+    server.ask({"DEL", name, older_redis_key(name)});
+  }
+  // A filter may have such a name.
+  const RedisPlace odd{server.address(), "b:older"};
+  RotatingRedisFilter::create(odd, 10'000, 1e-6);
+  EXPECT_EQ(RotatingRedisFilter::open(odd).older_key(), "{b:older}:older");
+  server.ask({"DEL", "b:older", "{b:older}:older"});
+  // What is at the other key need not be a string.
+  const RedisPlace named{server.address(), "{b}:older"};
+  RotatingRedisFilter::create(named, 10'000, 1e-6);
+  server.ask({"RPUSH", "b", "an item"});
+  EXPECT_EQ(RotatingRedisFilter::open(named).older_key(), "{b}:older:older");
+  server.ask({"DEL", "b", "{b}:older", "{b}:older:older"});
+}
+
+TEST(RotatingString, StaysWhereItCannotBeReplaced) {
+  const test::Server& server = test::strings_server();
+  server.ask({"FLUSHALL"});
+  const auto make = [&](std::uint64_t capacity, bool replace = true) {
+    return RotatingRedisFilter::create({server.address(), "f"}, capacity, 1e-6, Hasher(),
+                                       std::nullopt, replace);
+  };
+  auto filter = make(10'000, false);
+  filter.insert("a key");
+  // Strings that the server does not make.
+  server.ask({"CONFIG", "SET", "proto-max-bulk-len", "1mb"});
+  error_of([&] { make(10'000'000); }, ErrorCode::io);
+  server.ask({"CONFIG", "SET", "proto-max-bulk-len", "512mb"});
+  EXPECT_TRUE(filter.may_contain("a key"));
+  // Something else in the place of the older generation.
+  const std::string older = filter.older_key();
+  EXPECT_EQ(older, "{f}:older");
+  server.ask({"RENAME", older, "aside"});
+  server.ask({"SET", older, "a text"});
+  error_of([&] { make(10'000); }, ErrorCode::exists);
+  EXPECT_EQ(server.get(older), "a text");
+  server.ask({"RENAME", "aside", older});
+  EXPECT_TRUE(filter.may_contain("a key"));
+  for (const bool newer_is_gone : {false, true}) {
+    if (newer_is_gone) server.ask({"DEL", "f"});
+    auto next = make(10'000);
+    error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::mismatch);
+    EXPECT_EQ(server.ask({"DBSIZE"})->integer, 2) << "something was left behind";
+    filter = std::move(next);
+  }
+}
+
+}  // namespace
+}  // namespace bloomery

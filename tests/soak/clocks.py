@@ -18,6 +18,7 @@ from worker import most_false_positives
 SLICES = 8
 RATE = 1e-6
 START = 1_700_000_000
+YEAR_2020 = 1_577_836_800
 
 
 def missing(_):
@@ -44,20 +45,21 @@ class Ring:
     """Which items a window has: an item is in it until as many slices have begun after its own as a window has.
 
     A slice begins with each multiple of its length that the window's time passes. That time follows the clock of the
-    clients that add, stands still while the clock is behind, and is set back if it is ahead by more than `patience`. A
-    server records each second; a file has the time of the first addition to its slice, since each change of it is
-    written.
+    clients that add, stands still while the clock is behind, and is set back if it is ahead by more than `patience`,
+    but not from `first_set` or later to an earlier time. A server records each second; a file has the time of the first
+    addition to its slice, since each change of it is written.
     """
 
-    def __init__(self, length, patience, each_second):
-        self.length, self.patience, self.each_second = length, patience, each_second
+    def __init__(self, length, patience, each_second, first_set=0):
+        self.length, self.patience, self.each_second, self.first_set = length, patience, each_second, first_set
         self.time = self.slice = 0
         self.slice_of = {}
 
     def at(self, clock):
         """The (time, slice) of the window at this clock."""
         if self.time > clock:
-            return (clock if self.time - clock > self.patience else self.time), self.slice
+            is_set = clock >= self.first_set or self.time < self.first_set
+            return (clock if is_set and self.time - clock > self.patience else self.time), self.slice
         begun = clock // self.length - self.time // self.length if self.time else 0
         moves = begun or not self.time or self.each_second
         return (clock if moves else self.time), self.slice + begun
@@ -86,7 +88,7 @@ class Clock:
         if draw.random() < 0.3:
             to = to // length * length - draw.choice((0, 1))  # to an edge of slices
         elif draw.random() < 0.1:
-            to = START
+            to = draw.choice((START, YEAR_2020, YEAR_2020 - 1))
         self.now = min(max(to, 10**9), 4 * 10**9)
         return self.now
 
@@ -124,9 +126,10 @@ class Items:
 
 
 def in_a_file(run, length):
-    """The tool waits for a clock that is behind by no more than a window: two machines may have different clocks."""
+    """The tool waits for a clock that is behind by no more than a window, since two machines may have different clocks,
+    and for one that stands before 2020, since it is not set yet."""
     clock, items = Clock(run, length), Items(run)
-    ring = Ring(length, SLICES * length, each_second=False)
+    ring = Ring(length, SLICES * length, each_second=False, first_set=YEAR_2020)
     path = run.folder / "window.bloom"
     tool = Tool(run)
 

@@ -80,6 +80,9 @@ def windows(server):
     expect("slices with items", b" slices:4 live:5 " in server.ask("BF.DEBUG", "w")[1], True)
     expect("merging", refused(server, "BF.MERGE", "x", "w"),
            "ERR a filter with a window cannot be merged")
+    server.ask("BF.CLEAR", "w")
+    expect("cleared", any(server.ask("BF.MEXISTS", "w", *(f"i{i}" for i in range(200)))), False)
+    expect("all that were ever added", server.ask("BF.CARD", "w"), 200)
 
     server.ask("BF.RESERVE", "t", 0.0001, 100, "WINDOW", 4, "SECONDS", "SLICES", 4)
     server.ask("BF.ADD", "t", "early")

@@ -11,13 +11,13 @@ namespace bloomery::detail {
 
 namespace {
 
-const char* remedy_for(int error) noexcept {
+const char* remedy_for(int error, bool creates) noexcept {
   switch (error) {
     case ENOENT:
       return "check the path, or create the filter first";
     case EACCES:
     case EPERM:
-      return "check the permissions";
+      return creates ? "check the permissions of its directory" : "check the permissions";
     case EROFS:
       return "the file system is read-only; use another place";
     case ENOSPC:
@@ -52,7 +52,8 @@ ErrorCode code_of(int error) noexcept {
 
 Error os_error(int error, const std::string& path, const std::string& operation) {
   return {code_of(error), path + ": cannot " + operation + ": " +
-                              std::generic_category().message(error) + "; " + remedy_for(error)};
+                              std::generic_category().message(error) + "; " +
+                              remedy_for(error, operation == "create")};
 }
 
 void refuse_for_memory(const std::string& name) {

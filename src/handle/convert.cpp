@@ -17,6 +17,7 @@
 #include "handle/dump_file.hpp"
 #include "handle/places.hpp"
 #include "handle/plain_bits.hpp"
+#include "store/disk/opened.hpp"
 #include "store/files.hpp"
 
 namespace bloomery {
@@ -35,6 +36,7 @@ Form form_of(const RedisUrl& url) noexcept {
 Form form_of_file(const std::string& location) {
   if (is_dump_file(location)) return Form::dump_file;
   const File file(real_os(), location, Os::Open::read);
+  require_regular(file);
   std::array<std::byte, kBitsAt> pages;
   const auto start = std::span(pages).first(std::min<std::uint64_t>(file.stat().size, kBitsAt));
   return file.try_read(start, 0) == 0 && is_filter_file(start) ? Form::filter_file

@@ -75,6 +75,20 @@ TEST_F(Errors, AnUnreadableInput) {
   EXPECT_TRUE(is_error(run({"dedup", locked}, {}, reader),
                        {locked, "Permission denied", "check the permissions"}));
   EXPECT_TRUE(is_error(run({"info", locked}, {}, reader), {locked, "Permission denied"}));
+
+  std::filesystem::permissions(path(""), std::filesystem::perms{0555});
+  EXPECT_TRUE(is_error(run({"create", path("f"), "-n", "1", "-p", "1%"}, {}, reader),
+                       {path(".f.new"), "Permission denied", "permissions of its directory"}));
+  std::filesystem::permissions(path(""), std::filesystem::perms{0755});
+}
+
+TEST_F(Errors, AFilterThatIsNoFile) {
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& other : {pipe, path("")})
+    for (const auto& words : std::vector<test::Arguments>{
+             {"info", other}, {"verify", other}, {"convert", other, path("out")}})
+      EXPECT_TRUE(is_error(run(words), {"is not a regular file"})) << words.front() << other;
 }
 
 TEST_F(Errors, AClosedInput) {

@@ -8,15 +8,11 @@
 
 namespace bloomery::detail {
 
-namespace {
-
 void require_regular(const File& file) {
   if (!file.stat().regular)
     throw Error(ErrorCode::not_a_filter,
                 file.path() + ": is not a regular file; give the path of a filter file");
 }
-
-}  // namespace
 
 File open_regular(Os& os, const std::string& target) {
   File file(os, target, Os::Open::write);

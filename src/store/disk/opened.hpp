@@ -21,6 +21,9 @@ struct Opened {
 [[nodiscard]] Opened open_for_reading(Os& os, const std::string& path);
 [[nodiscard]] Opened open_for_writing(Os& os, const std::string& path);
 
+// Error{not_a_filter}: it is a directory, a pipe or a device.
+void require_regular(const File& file);
+
 // Opens the file without a lock.
 [[nodiscard]] File open_regular(Os& os, const std::string& target);
 

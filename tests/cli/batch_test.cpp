@@ -109,7 +109,7 @@ TEST_P(KilledAdd, IsWholeWhenItIsRepeated) {
   test::Random random(2);
   const std::string text = text_of(lines);
   int found_some = 0;
-  for (int round = 0; round < (test::nightly() ? 100 : 4); ++round) {
+  for (int round = 0; round < (test::nightly() ? 100 : test::hurried() ? 2 : 4); ++round) {
     const std::string durability = round % 2 == 0 ? "sync" : "process";
     const bool in_batch = kind != "plain" && round / 2 % 2 == 0;
     SCOPED_TRACE("round " + std::to_string(round) + ", " + durability +

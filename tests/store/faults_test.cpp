@@ -61,7 +61,7 @@ TEST_P(FailingCalls, LoseNothingThatWasAcknowledged) {
   std::size_t failed = 0;
   for (const bool forever : {false, true}) {
     if (forever && error == EINTR) continue;  // no system interrupts every call
-    for (std::uint64_t call = 1; call <= sane.calls(); ++call) {
+    for (std::uint64_t call = 1; call <= sane.calls(); call += step_of_calls()) {
       SCOPED_TRACE((forever ? "from call on " : "once at call ") + std::to_string(call));
       FakeOs os;
       os.inject({.at = call, .forever = forever, .error = error});
@@ -82,7 +82,7 @@ TEST_P(FailingCalls, LoseNothingThatWasAcknowledged) {
     }
   }
   if (error == EIO) {
-    EXPECT_GT(failed, sane.calls());
+    EXPECT_GT(failed, sane.calls() / step_of_calls());
   }
 }
 

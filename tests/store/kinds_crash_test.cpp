@@ -2,6 +2,7 @@
 // what is left is the filter after a prefix of the operations, with every acknowledged one.
 #include "format/layout.hpp"
 #include "store/kinds_script.hpp"
+#include "support/effort.hpp"
 
 #include <tuple>
 
@@ -45,7 +46,9 @@ class KindCrash : public KindAndLevel {
     expect_promises(os, ledger, Access::write, power);
   }
   // The quick tier tries a part of all calls, another one for each kind and durability.
-  [[nodiscard]] std::uint64_t step(std::uint64_t quick) const { return nightly() ? 1 : quick; }
+  [[nodiscard]] std::uint64_t step(std::uint64_t quick) const {
+    return nightly() ? 1 : quick * step_of_calls();
+  }
   [[nodiscard]] std::uint64_t first(std::uint64_t quick) const {
     return 1 + (kind().plan.index() + static_cast<std::uint64_t>(durability())) % step(quick);
   }
@@ -66,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(, KindCrash,
 
 TEST_P(KindCrash, KeepsItsPromisesAfterAKillAndAfterALossOfPower) {
   std::uint64_t last = 0;
-  for (std::uint64_t call = 1;; ++call) {
+  for (std::uint64_t call = 1;; call += step_of_calls()) {
     FakeOs os(kKindRoom);
     os.stop_before(call);
     KindLedger ledger = play(os, kind(), durability());
@@ -80,15 +83,15 @@ TEST_P(KindCrash, KeepsItsPromisesAfterAKillAndAfterALossOfPower) {
     }
   }
   EXPECT_GT(last, 100U);
-  EXPECT_GT(opened_, 100U);
+  EXPECT_GT(opened_, 100U / step_of_calls());
   if (durability() == Durability::process) {
-    EXPECT_GT(refused_, 100U);
+    EXPECT_GT(refused_, 100U / step_of_calls());
   }
 }
 
 // Recovery is stopped too, at every call, and recovered from.
 TEST_P(KindCrash, RecoversFromAStoppedRecovery) {
-  for (std::uint64_t call = 20;; call += nightly() ? 3 : 29) {
+  for (std::uint64_t call = 20;; call += nightly() ? 3 : 29 * step_of_calls()) {
     FakeOs os(kKindRoom);
     os.stop_before(call);
     const KindLedger ledger = play(os, kind(), durability());
@@ -147,7 +150,7 @@ TEST_P(KindCrash, LosesNothingWhenCallsFail) {
       }
     }
   }
-  EXPECT_GT(failed, 20U);
+  EXPECT_GT(failed, 20U / step_of_calls());
 }
 
 TEST_P(KindCrash, GoesOnWhereCallsAreInterruptedOrShort) {

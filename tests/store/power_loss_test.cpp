@@ -1,6 +1,7 @@
 // The machine stops at every system call of a working life; what was promised is still there.
 #include "format/layout.hpp"
 #include "store/session_script.hpp"
+#include "support/effort.hpp"
 
 #include <tuple>
 
@@ -69,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(, StoppedMachine,
 
 TEST_P(StoppedMachine, KeepsItsPromisesAfterAKill) {
   std::uint64_t last = 0;
-  for (std::uint64_t call = 1;; ++call) {
+  for (std::uint64_t call = 1;; call += step_of_calls()) {
     FakeOs os;
     os.stop_before(call);
     const Ledger ledger = play(os, plan_, durability());
@@ -82,7 +83,7 @@ TEST_P(StoppedMachine, KeepsItsPromisesAfterAKill) {
 }
 
 TEST_P(StoppedMachine, KeepsItsPromisesAfterALossOfPower) {
-  for (std::uint64_t call = 1;; ++call) {
+  for (std::uint64_t call = 1;; call += step_of_calls()) {
     FakeOs os;
     os.stop_before(call);
     const Ledger ledger = play(os, plan_, durability());
@@ -92,15 +93,15 @@ TEST_P(StoppedMachine, KeepsItsPromisesAfterALossOfPower) {
       ASSERT_FALSE(HasFatalFailure()) << "call " << call << " seed " << seed;
     }
   }
-  EXPECT_GT(opened_, 100U);
+  EXPECT_GT(opened_, 100U / step_of_calls());
   if (durability() == Durability::process) {
-    EXPECT_GT(refused_, 100U);
+    EXPECT_GT(refused_, 100U / step_of_calls());
   }
 }
 
 // Recovery is stopped too, at every call, and recovered from.
 TEST_P(StoppedMachine, RecoversFromAStoppedRecovery) {
-  for (std::uint64_t call = 20;; call += 13) {
+  for (std::uint64_t call = 20;; call += 13 * step_of_calls()) {
     FakeOs os;
     os.stop_before(call);
     const Ledger ledger = play(os, plan_, durability());

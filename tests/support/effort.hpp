@@ -1,6 +1,7 @@
 // How much a test does: more in the nightly run, less under a sanitizer, which makes it slow.
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
 
 namespace bloomery::test {
@@ -20,5 +21,8 @@ inline bool nightly() noexcept { return is_night() && !kSanitized; }
 
 // A sample is enough: the build without a sanitizer and the nightly run test everything.
 inline bool hurried() noexcept { return kSanitized && !is_night(); }
+
+// For tests that stop some work at each of its system calls: most of them run the same code.
+inline std::uint64_t step_of_calls() noexcept { return hurried() ? 5 : 1; }
 
 }  // namespace bloomery::test

@@ -10,12 +10,15 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 
 namespace bloomery {
 
@@ -230,7 +233,9 @@ class RealOs final : public Os {
 }  // namespace
 
 Os& real_os() noexcept {
-  static RealOs os;
+  // Never destroyed: a filter file that is closed at the exit of the process needs it.
+  alignas(RealOs) static std::array<std::byte, sizeof(RealOs)> room;
+  static RealOs& os = *new (room.data()) RealOs;
   return os;
 }
 

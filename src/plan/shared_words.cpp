@@ -12,8 +12,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <map>
 #include <mutex>
+#include <new>
 #include <vector>
 
 namespace bloomery::detail {
@@ -68,13 +70,16 @@ std::vector<Term> terms_of(std::uint32_t k, unsigned block_bits) {
   return terms;
 }
 
-// Computed at the first call: 2^k sets, a few milliseconds for the largest k.
+// Computed at the first call: 2^k sets, a few milliseconds for the largest k. Never destroyed: functions that run at
+// the exit of the process, and threads that then still run, make plans too.
 const std::vector<Term>& known_terms(std::uint32_t k, unsigned block_bits) {
   struct Lazy {
     std::once_flag once;
     std::vector<Term> terms;
   };
-  static std::array<std::array<Lazy, 17>, 3> all;
+  using All = std::array<std::array<Lazy, 17>, 3>;
+  alignas(All) static std::array<std::byte, sizeof(All)> room;
+  static All& all = *new (room.data()) All;
   Lazy& lazy = all[block_bits == 512 ? 0 : block_bits == 128 ? 1 : 2][k];
   std::call_once(lazy.once, [&] { lazy.terms = terms_of(k, block_bits); });
   return lazy.terms;

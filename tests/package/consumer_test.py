@@ -210,13 +210,16 @@ def check_metrics(prefix, scratch):
 def check_redis_conf(prefix, moved):
     """The lines name the module where it lies, unless it was moved there."""
     lines = (prefix / "share/redis-bloomery/bloomery.conf").read_text()
-    path = re.search(r"^loadmodule (\S+)$", lines, re.MULTILINE)[1]
-    check(path.endswith("/lib/redis/modules/bloomery.so") and "@" not in lines, f"bloomery.conf loads {path}")
+    # As Redis reads it: words, some of them between quotes.
+    path, *rest = shlex.split(re.search("^loadmodule (.*)$", lines, re.MULTILINE)[1])
+    check(path.endswith("/lib/redis/modules/bloomery.so") and not rest and "@" not in lines, f"bloomery.conf loads {path}")
     check(path == "/usr/lib/redis/modules/bloomery.so" or moved, f"the package loads {path}")
 
 
 def check_module(prefix):
-    names = run("nm", "-D", "--defined-only", prefix / "lib/redis/modules/bloomery.so")
+    module = prefix / "lib/redis/modules/bloomery.so"
+    check(module.stat().st_mode & 0o111 == 0o111, "bloomery.so is not executable: servers do not load it")
+    names = run("nm", "-D", "--defined-only", module)
     check([line.split()[2] for line in names.splitlines()] == ["RedisModule_OnLoad"],
           "bloomery.so exports more than the name that a server looks for")
 
@@ -233,7 +236,7 @@ def check_hardened(prefix, features):
 
 
 def install(build, cmake, scratch):
-    first, moved = scratch / "first", scratch / "moved"
+    first, moved = scratch / "a first", scratch / "moved"
     run(cmake, "--install", build, "--prefix", first)
     first.rename(moved)
     return moved

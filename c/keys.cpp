@@ -26,14 +26,19 @@ std::string_view key_of(const void* bytes, std::size_t size) {
   return {static_cast<const char*>(bytes), size};
 }
 
+// The filter, of whose keys a call that changes it has acknowledged none so far.
+AnyFilter& begun(bloomery_filter* handle, Operation operation) {
+  if (handle != nullptr && operation != Operation::contain) handle->acknowledged = 0;
+  return used(handle);
+}
+
 // Not inlined: the callers need not reserve the stack space that this function needs for its exceptions.
 template <class Key>
 [[gnu::noinline]] int one_key_anywhere(bloomery_filter* handle, Operation operation, Key key,
                                        bloomery_error* error) noexcept {
   return number_of(error, [&] {
-    AnyFilter& filter = used(handle);
+    AnyFilter& filter = begun(handle, operation);
     if (operation == Operation::contain) return filter.may_contain(key) ? 1 : 0;
-    handle->acknowledged = 0;
     const bool yes = operation == Operation::insert ? filter.insert(key) : filter.remove(key);
     handle->acknowledged = 1;
     return yes ? 1 : 0;
@@ -125,8 +130,7 @@ template <class KeyAt>
 int64_t many_keys(bloomery_filter* handle, Operation operation, std::size_t count, bool* answers,
                   bloomery_error* error, KeyAt key_at) noexcept {
   return number_of(error, [&]() -> int64_t {
-    AnyFilter& filter = used(handle);
-    if (operation != Operation::contain) handle->acknowledged = 0;
+    AnyFilter& filter = begun(handle, operation);
     std::size_t yes = 0;
     if (filter.hasher() == nullptr) {
       yes = apply_bytes(*handle, operation, count, key_at, answers);
@@ -146,10 +150,9 @@ int64_t many_integers(bloomery_filter* handle, Operation operation, const std::u
   const std::span<const std::uint64_t> all(keys, count);
   const std::span<bool> room(answers, answers == nullptr ? 0 : count);
   return number_of(error, [&]() -> int64_t {
-    AnyFilter& filter = used(handle);
+    AnyFilter& filter = begun(handle, operation);
     if (operation == Operation::contain)
       return static_cast<int64_t>(filter.may_contain_many(all, room));
-    handle->acknowledged = 0;
     try {
       const std::size_t yes = operation == Operation::insert ? filter.insert_many(all, room)
                                                              : filter.remove_many(all, room);
@@ -163,20 +166,25 @@ int64_t many_integers(bloomery_filter* handle, Operation operation, const std::u
 }
 
 // Not inlined, like one_key_anywhere.
-[[gnu::noinline]] int64_t refuse_null(bloomery_error* error) noexcept {
-  return number_of(error, []() -> int64_t { refuse("the keys are NULL"); });
+[[gnu::noinline]] int64_t refused(bloomery_filter* handle, Operation operation,
+                                  bloomery_error* error,
+                                  const char* why = "the keys are NULL") noexcept {
+  return number_of(error, [&]() -> int64_t {
+    (void)begun(handle, operation);
+    refuse(why);
+  });
 }
 
 template <class Offset>
 int64_t between_offsets(bloomery_filter* handle, Operation operation, const void* bytes,
                         const Offset* offsets, std::size_t count, bool* answers,
                         bloomery_error* error) noexcept {
-  if (offsets == nullptr && count != 0) return refuse_null(error);
+  if (offsets == nullptr && count != 0) return refused(handle, operation, error);
   // Checks all offsets before the first is used, because the size of `bytes` is unknown.
   const bool fall = count != 0 && (offsets[0] < 0 || !std::is_sorted(offsets, offsets + count + 1));
-  if (fall)
-    return number_of(error, []() -> int64_t { refuse("the offsets decrease, or are negative"); });
-  if (bytes == nullptr && count != 0 && offsets[count] != offsets[0]) return refuse_null(error);
+  if (fall) return refused(handle, operation, error, "the offsets decrease, or are negative");
+  if (bytes == nullptr && count != 0 && offsets[count] != offsets[0])
+    return refused(handle, operation, error);
   return many_keys(handle, operation, count, answers, error, [=](std::size_t i) {
     return key_of(static_cast<const char*>(bytes) + offsets[i],
                   static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
@@ -186,44 +194,45 @@ int64_t between_offsets(bloomery_filter* handle, Operation operation, const void
 }  // namespace
 
 // The functions of an operation; the operations differ only in their names.
-#define BLOOMERY_KEY_FUNCTIONS(name, operation)                                               \
-  int bloomery_##name(bloomery_filter* filter, const void* key, size_t size,                  \
-                      bloomery_error* error) {                                                \
-    if (key == nullptr && size != 0) [[unlikely]]                                             \
-      return static_cast<int>(refuse_null(error));                                            \
-    return one_key(filter, operation, key_of(key, size), error);                              \
-  }                                                                                           \
-  int bloomery_##name##_u64(bloomery_filter* filter, uint64_t key, bloomery_error* error) {   \
-    return one_key(filter, operation, key, error);                                            \
-  }                                                                                           \
-  int64_t bloomery_##name##_many(bloomery_filter* filter, const void* const* keys,            \
-                                 const size_t* sizes, size_t count, bool* answers,            \
-                                 bloomery_error* error) {                                     \
-    if (count != 0 && (keys == nullptr || sizes == nullptr)) return refuse_null(error);       \
-    return many_keys(filter, operation, count, answers, error,                                \
-                     [=](std::size_t i) { return key_of(keys[i], sizes[i]); });               \
-  }                                                                                           \
-  int64_t bloomery_##name##_offsets32(bloomery_filter* filter, const void* bytes,             \
-                                      const int32_t* offsets, size_t count, bool* answers,    \
-                                      bloomery_error* error) {                                \
-    return between_offsets(filter, operation, bytes, offsets, count, answers, error);         \
-  }                                                                                           \
-  int64_t bloomery_##name##_offsets64(bloomery_filter* filter, const void* bytes,             \
-                                      const int64_t* offsets, size_t count, bool* answers,    \
-                                      bloomery_error* error) {                                \
-    return between_offsets(filter, operation, bytes, offsets, count, answers, error);         \
-  }                                                                                           \
-  int64_t bloomery_##name##_fixed(bloomery_filter* filter, const void* bytes, size_t width,   \
-                                  size_t count, bool* answers, bloomery_error* error) {       \
-    if (bytes == nullptr && count != 0 && width != 0) return refuse_null(error);              \
-    return many_keys(filter, operation, count, answers, error, [=](std::size_t i) {           \
-      return key_of(static_cast<const char*>(bytes) + i * width, width);                      \
-    });                                                                                       \
-  }                                                                                           \
-  int64_t bloomery_##name##_u64s(bloomery_filter* filter, const uint64_t* keys, size_t count, \
-                                 bool* answers, bloomery_error* error) {                      \
-    if (keys == nullptr && count != 0) return refuse_null(error);                             \
-    return many_integers(filter, operation, keys, count, answers, error);                     \
+#define BLOOMERY_KEY_FUNCTIONS(name, operation)                                                 \
+  int bloomery_##name(bloomery_filter* filter, const void* key, size_t size,                    \
+                      bloomery_error* error) {                                                  \
+    if (key == nullptr && size != 0) [[unlikely]]                                               \
+      return static_cast<int>(refused(filter, operation, error));                               \
+    return one_key(filter, operation, key_of(key, size), error);                                \
+  }                                                                                             \
+  int bloomery_##name##_u64(bloomery_filter* filter, uint64_t key, bloomery_error* error) {     \
+    return one_key(filter, operation, key, error);                                              \
+  }                                                                                             \
+  int64_t bloomery_##name##_many(bloomery_filter* filter, const void* const* keys,              \
+                                 const size_t* sizes, size_t count, bool* answers,              \
+                                 bloomery_error* error) {                                       \
+    if (count != 0 && (keys == nullptr || sizes == nullptr))                                    \
+      return refused(filter, operation, error);                                                 \
+    return many_keys(filter, operation, count, answers, error,                                  \
+                     [=](std::size_t i) { return key_of(keys[i], sizes[i]); });                 \
+  }                                                                                             \
+  int64_t bloomery_##name##_offsets32(bloomery_filter* filter, const void* bytes,               \
+                                      const int32_t* offsets, size_t count, bool* answers,      \
+                                      bloomery_error* error) {                                  \
+    return between_offsets(filter, operation, bytes, offsets, count, answers, error);           \
+  }                                                                                             \
+  int64_t bloomery_##name##_offsets64(bloomery_filter* filter, const void* bytes,               \
+                                      const int64_t* offsets, size_t count, bool* answers,      \
+                                      bloomery_error* error) {                                  \
+    return between_offsets(filter, operation, bytes, offsets, count, answers, error);           \
+  }                                                                                             \
+  int64_t bloomery_##name##_fixed(bloomery_filter* filter, const void* bytes, size_t width,     \
+                                  size_t count, bool* answers, bloomery_error* error) {         \
+    if (bytes == nullptr && count != 0 && width != 0) return refused(filter, operation, error); \
+    return many_keys(filter, operation, count, answers, error, [=](std::size_t i) {             \
+      return key_of(static_cast<const char*>(bytes) + i * width, width);                        \
+    });                                                                                         \
+  }                                                                                             \
+  int64_t bloomery_##name##_u64s(bloomery_filter* filter, const uint64_t* keys, size_t count,   \
+                                 bool* answers, bloomery_error* error) {                        \
+    if (keys == nullptr && count != 0) return refused(filter, operation, error);                \
+    return many_integers(filter, operation, keys, count, answers, error);                       \
   }
 
 BLOOMERY_KEY_FUNCTIONS(insert, Operation::insert)
@@ -232,11 +241,11 @@ BLOOMERY_KEY_FUNCTIONS(remove, Operation::remove)
 
 int bloomery_insert_bits(bloomery_filter* filter, const void* key, size_t size, bool* bits,
                          size_t room, bloomery_error* error) {
-  if (key == nullptr && size != 0) return static_cast<int>(refuse_null(error));
+  constexpr auto operation = Operation::insert;
+  if (key == nullptr && size != 0) return static_cast<int>(refused(filter, operation, error));
   return number_of(error, [&] {
+    AnyFilter& any = begun(filter, operation);
     if (bits == nullptr) refuse("the room for the bits is NULL");
-    AnyFilter& any = used(filter);
-    filter->acknowledged = 0;
     const auto count = any.insert_bits(key_of(key, size), std::span(bits, room));
     filter->acknowledged = 1;
     return static_cast<int>(count);

@@ -161,7 +161,7 @@ TEST(CMake, RefusesStructsThatItDoesNotKnow) {
   };
   for (const std::uint32_t size : {0U, 4U, std::uint32_t{sizeof spec} - 1, 1025U, ~0U}) {
     spec.size = size;
-    refuses("sizeof");
+    refuses("says that it has " + std::to_string(size));
   }
   for (auto& word : spec.reserved) {
     word = 1;
@@ -183,8 +183,9 @@ TEST(CMake, RefusesStructsThatItDoesNotKnow) {
   struct {
     bloomery_spec known;
     std::uint64_t more;
-  } later{spec_of(BLOOMERY_PLAIN), 0};
-  later.known.size = sizeof later;
+    char rest[1024 - sizeof(bloomery_spec) - 8];
+  } later{spec_of(BLOOMERY_PLAIN), 0, {}};
+  later.known.size = 1024;
   EXPECT_NE(Handle(bloomery_new(&later.known, nullptr, nullptr)), nullptr);
   later.more = std::uint64_t{1} << 63;
   expect_code(BLOOMERY_INVALID_ARGUMENT, "newer",
@@ -222,6 +223,13 @@ TEST(CMake, TakesOptions) {
   AnyFilter same(plan(10'000, 0.001), Hasher(HashFamily::siphash, {.low = 5, .high = 6}));
   same.insert("key");
   EXPECT_EQ(encoded(seeded), same.encode());
+  options.hash = BLOOMERY_XXH3;
+  options.seed[1] = 0;
+  options.seed_bytes = 8;
+  const Handle short_seed(bloomery_new(&spec, &options, nullptr));
+  ASSERT_NE(short_seed, nullptr);
+  EXPECT_EQ(encoded(short_seed),
+            AnyFilter(plan(10'000, 0.001), Hasher(HashFamily::xxh3, {.low = 5})).encode());
 
   const auto refuses = [&](auto change, const std::string& word) {
     bloomery_options bad{};
@@ -242,9 +250,10 @@ TEST(CMake, TakesOptions) {
   refuses([](bloomery_options& o) { o.php_hashes = "MD5"; }, "MD5");
   refuses([](bloomery_options& o) { o.php_bits = 7; }, "items");
   refuses([](bloomery_options& o) { o.php_hashes = "BKDR", o.php_bits = 7; }, "php_bits");
+  refuses([](bloomery_options& o) { o.php_hashes = "BKDR", o.php_items = 7; }, "php_bits");
   refuses([](bloomery_options& o) { o.seed_bytes = 4; }, "seed_bytes");
   refuses([](bloomery_options& o) { o.seed[0] = 4; }, "seed");
-  refuses([](bloomery_options& o) { o.seed_bytes = 8, o.seed[1] = 4; }, "seed");
+  refuses([](bloomery_options& o) { o.seed_bytes = 8, o.seed[1] = 4; }, "longer than seed_bytes");
   refuses([](bloomery_options& o) { o.seed_bytes = 8, o.flags = BLOOMERY_RANDOM_SEED; }, "seed");
 }
 
@@ -283,6 +292,12 @@ TEST(CMake, MakesAndOpensFiles) {
     EXPECT_EQ(bloomery_close(rebuilt.get(), nullptr), 0);
     EXPECT_EQ(bloomery_close(rebuilt.get(), nullptr), 0);
   }
+  bloomery_options php{};
+  php.size = sizeof php;
+  php.php_hashes = "BKDR";
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "PHP class", [&](bloomery_error* error) {
+    return bloomery_rebuild(path.c_str(), &spec, &php, error);
+  });
   EXPECT_EQ(bloomery_reload(reader.get(), nullptr), 1);
   EXPECT_EQ(contains(reader, "kept"), 0);
   EXPECT_EQ(contains(reader, "another"), 1);

@@ -287,6 +287,15 @@ TEST(CWhole, HasStatistics) {
   EXPECT_EQ(stats_of(counting).counter_bits, 4U);
   for (int i = 0; i < 20; ++i) insert(counting, "often");
   EXPECT_GT(stats_of(counting).saturated_counters, 0U);
+  EXPECT_EQ(stats_of(in_memory(BLOOMERY_FROZEN)).layout, 0U);
+  // A large filter, of which only a part is read.
+  const bloomery_spec large = spec_of(BLOOMERY_PLAIN, 50'000'000, 0.01);
+  const Handle sampled(bloomery_new(&large, nullptr, nullptr));
+  bloomery_stats part{};
+  part.size = sizeof part;
+  ASSERT_EQ(bloomery_get_stats(sampled.get(), false, &part, nullptr), 0);
+  EXPECT_EQ(part.sampled, 1U);
+  EXPECT_EQ(stats_of(sampled).sampled, 0U);
 }
 
 }  // namespace

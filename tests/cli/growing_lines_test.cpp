@@ -3,17 +3,16 @@
 
 #include <gtest/gtest.h>
 #include <linux/magic.h>
-#include <sys/resource.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "store/scratch.hpp"
+#include "support/file_limit.hpp"
 
 namespace bloomery {
 namespace {
@@ -35,25 +34,6 @@ class Directory {
 
  private:
   std::string before_;
-};
-
-// No file gets larger than this.
-class Limit {
- public:
-  explicit Limit(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    handler_ = std::signal(SIGXFSZ, SIG_IGN);
-  }
-  ~Limit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
 };
 
 struct Deduplicated {
@@ -116,7 +96,7 @@ TEST(GrowingLines, GrowBySubFiltersWhereThereIsNoDisk) {
 
 TEST(GrowingLines, GrowBySubFiltersWhenTheDiskIsFull) {
   for (const rlim_t room : {rlim_t{1'000}, rlim_t{16} * kSpooled + 1'000}) {
-    const Limit limit(room);
+    const test::FileLimit limit(room);
     Deduplicated dedup;
     expect_each_line_once(dedup, 200'000);
     EXPECT_EQ(dedup.filter.stats().kind, Kind::scalable);

@@ -21,6 +21,9 @@ import tempfile
 
 import hardening_test
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "module"))
+from server import Server  # noqa: E402
+
 CONSUMER = pathlib.Path(__file__).parent / "consumer"
 EXAMPLE = pathlib.Path(__file__).parents[2] / "examples/c/seen.c"
 COMPILERS = ["g++", "clang++"]
@@ -218,7 +221,8 @@ def check_redis_conf(prefix, moved):
 
 def check_module(prefix):
     module = prefix / "lib/redis/modules/bloomery.so"
-    check(module.stat().st_mode & 0o111 == 0o111, "bloomery.so is not executable: servers do not load it")
+    with Server(module) as server:
+        check(server.ask("BF.ADD", "seen", "item") == 1, "a server does not load bloomery.so as it is installed")
     names = run("nm", "-D", "--defined-only", module)
     check([line.split()[2] for line in names.splitlines()] == ["RedisModule_OnLoad"],
           "bloomery.so exports more than the name that a server looks for")

@@ -9,6 +9,7 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,13 +29,13 @@ using detail::StringBits;
 namespace {
 
 // KEYS: the newer string, the older string, a temporary name. ARGV: the new header, the offset of the last byte, the
-// identity and generation that the new generation follows (the script returns 0 if they differ), and the last bytes
-// of the new string. For a shard also the header of the generation that the new one follows: a shard that is behind,
-// because a failover has lost its last rotation, gets it.
+// identity and generation that the new generation follows (the script returns 0 if it has rotated already, -2 if it is
+// not there or of another filter), and the last bytes of the new string. For a shard also the header of the generation
+// that the new one follows: a shard that is behind, because a failover has lost its last rotation, gets it.
 constexpr std::string_view kRotate =
     "local state = redis.call('GETRANGE', KEYS[1], 64, 79) "
     "if state ~= ARGV[3] then "
-    "if #state < 16 or string.sub(state, 1, 8) ~= string.sub(ARGV[3], 1, 8) then return 0 end "
+    "if #state < 16 or string.sub(state, 1, 8) ~= string.sub(ARGV[3], 1, 8) then return -2 end "
     "local function number(bytes) local n = 0 for i = 16, 9, -1 do n = n * 256 + "
     "string.byte(bytes, i) end return n end "
     "if ARGV[5] == '' or number(state) > number(ARGV[3]) then return 0 end end "
@@ -272,12 +273,14 @@ bool RotatingRedisFilter::rotate(std::uint64_t from) {
   // Whether the shard was in this generation: another client, or a rotation that was killed, may have rotated it
   // already.
   bool rotated = false;
+  std::optional<std::uint32_t> absent;
   const auto run = [&](std::span<detail::Request> requests, std::uint32_t first) {
     bits.cluster().run_all(requests, [&](std::size_t i, std::size_t, const detail::Reply& reply) {
       const std::string& name = bits.strings()[first + i].name();
       detail::require_type(reply, REDIS_REPLY_INTEGER, name);
-      if (reply->integer < 0)
+      if (reply->integer == -1)
         throw Error(ErrorCode::corrupt, name + " was cut short; build the filter again");
+      if (reply->integer == -2) absent = first + static_cast<std::uint32_t>(i);
       rotated = reply->integer == 1;
     });
   };
@@ -288,6 +291,12 @@ bool RotatingRedisFilter::rotate(std::uint64_t from) {
   for (std::size_t done = 0; done < others.size(); done += kShardsAtOnce)
     run(std::span(others).subspan(done, std::min(kShardsAtOnce, others.size() - done)),
         static_cast<std::uint32_t>(1 + done));
+  // Shard 0 stays behind, so that rotating again rotates no other shard twice.
+  if (absent) {
+    (void)generation_in(bits, *absent);
+    throw Error(ErrorCode::unavailable,
+                bits.strings()[*absent].name() + " was not there a moment ago; rotate again");
+  }
   try {
     std::vector first{rotation(0, from)};
     run(first, 0);

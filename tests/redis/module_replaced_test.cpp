@@ -104,5 +104,23 @@ TEST(ModuleDump, OfAFilterThatGrowsIsRefusedAndSaysWhy) {
       << message;
 }
 
+// Kept in a file, the dump would be refused only when it is needed.
+TEST(ModuleDump, OfAFilterThatGrowsDoesNotEnd) {
+  const RedisAddress& address = test::module_server().address();
+  test::module_server().ask({"FLUSHALL"});
+  auto filter =
+      ModuleFilter::create({address, "grows"}, {.kind = Kind::scalable, .capacity = 1'000});
+  const auto chunks_after = [&](ModuleChunk chunk) {
+    std::size_t chunks = 0;
+    while ((chunk = filter.dump(chunk.iterator)).iterator != 0) ++chunks;
+    return chunks;
+  };
+  const ModuleChunk header = filter.dump();
+  filter.insert_many(test::NumberedKeys("k", 20'000).views);
+  const std::string message = error_of([&] { (void)chunks_after(header); }, ErrorCode::mismatch);
+  EXPECT_NE(message.find("has grown"), std::string::npos) << message;
+  EXPECT_GT(chunks_after(filter.dump()), 1U) << "it does not grow now";
+}
+
 }  // namespace
 }  // namespace bloomery

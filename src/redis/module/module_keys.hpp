@@ -54,6 +54,7 @@ class ModuleKeys {
   // tell them.
   [[nodiscard]] std::optional<ModuleReserve> reserved();
   // The chunk of a shard's dump that follows the chunk with the iterator `after`. The same request checks the filter.
+  // Error{mismatch}: a filter under one key has grown since its header was read, so the chunks are more than it says.
   [[nodiscard]] ModuleChunk dump(std::uint32_t shard, std::uint64_t after);
   // Checks that the filter under another key is a shard of this filter, or a copy of such a shard that is not marked
   // as a copy.
@@ -90,6 +91,7 @@ class ModuleKeys {
   // The least capacity and item count of a filter under one key, as far as this client has seen.
   std::uint64_t least_capacity_ = 1;
   std::uint64_t least_items_ = 0;
+  std::optional<std::uint64_t> dumped_capacity_;  // when the header of the dump was read
   KeyBatches batches_;
 };
 

@@ -100,6 +100,20 @@ void require_newer(Cluster& cluster, const std::string& key) {
   }
 }
 
+// Error{exists}: the older generation would have the key that the one of another filter has, since 'x' and '{x}' have
+// the same name for it.
+void require_own_older(Cluster& cluster, const std::string& key) {
+  const bool in_braces = key.size() > 2 && key.starts_with('{') && key.ends_with('}');
+  const std::string other = in_braces ? key.substr(1, key.size() - 2) : "{" + key + "}";
+  const std::string older = older_redis_key(key);
+  if (older_redis_key(other) != older) return;
+  const std::string identity = identity_at(cluster, older);
+  if (!identity.empty() && identity_at(cluster, other) == identity)
+    throw Error(ErrorCode::exists, detail::name_of(cluster.name(), older) +
+                                       " is the older generation of '" + other +
+                                       "'; choose another key");
+}
+
 // The first key represents the filter: it is made and rotated last.
 RedisHeader create_shards(const RedisPlace& place, const Plan& plan, const Hasher& hasher) {
   Cluster cluster(place);
@@ -164,7 +178,10 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisPlace& place, std::ui
   const std::string newer = detail::encode_redis_header(header);
   const std::string older_key = older_redis_key(place.key);
   Cluster cluster(place);
-  if (replace) require_newer(cluster, place.key);
+  if (replace) {
+    require_newer(cluster, place.key);
+    require_own_older(cluster, place.key);
+  }
   std::vector<std::string> words = {"EVAL", script(kCreateBoth), replace ? "4" : "2", place.key,
                                     older_key};
   for (int i = 0; replace && i < 2; ++i) words.push_back(detail::scratch_name(place.key));

@@ -17,11 +17,12 @@ double integer_power(double base, std::uint32_t exponent) {
 }
 
 // The logarithm of the probability that a block holds i of n keys. Beyond 4,096 blocks the Poisson
-// distribution replaces the binomial one: there they differ by less than 1/blocks, and lgamma(n) would lose its digits.
+// distribution replaces the binomial one: there they differ by less than 1/blocks, and log_gamma(n) would lose its
+// digits.
 double log_load_probability(double i, double n, double blocks) {
   const double mean = n / blocks;
-  if (blocks > 4096) return -mean + i * std::log(mean) - std::lgamma(i + 1);
-  return std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1) - i * std::log(blocks) +
+  if (blocks > 4096) return -mean + i * std::log(mean) - log_gamma(i + 1);
+  return log_gamma(n + 1) - log_gamma(i + 1) - log_gamma(n - i + 1) - i * std::log(blocks) +
          (n - i) * std::log1p(-1 / blocks);
 }
 
@@ -120,7 +121,7 @@ constexpr double kSmallExcess = 0.01;
 
 // P(at least `hits` of i trials succeed), each with probability q.
 double upper_tail(double i, double q, std::uint32_t hits) {
-  double term = std::exp(std::lgamma(i + 1) - std::lgamma(hits + 1.0) - std::lgamma(i - hits + 1) +
+  double term = std::exp(log_gamma(i + 1) - log_gamma(hits + 1.0) - log_gamma(i - hits + 1) +
                          hits * std::log(q) + (i - hits) * std::log1p(-q));
   double sum = 0;
   double j = hits;
@@ -134,6 +135,11 @@ double upper_tail(double i, double q, std::uint32_t hits) {
 }
 
 }  // namespace
+
+double log_gamma(double x) noexcept {
+  int sign = 1;
+  return ::lgamma_r(x, &sign);
+}
 
 double standard_fpr(double m, double k, double n) {
   if (n <= 0) return 0;

@@ -6,6 +6,9 @@
 
 namespace bloomery::detail {
 
+// The logarithm of the gamma function. std::lgamma also writes its sign into a variable that all threads share.
+double log_gamma(double x) noexcept;
+
 // The rate for k bits anywhere in m, and n keys (n may be fractional).
 // p = E[(ones/m)^k]: the textbook's (1 - e^(-kn/m))^k with the spread of `ones` kept, which
 // matters for small m and large k (Bose et al. 2008).

@@ -58,5 +58,21 @@ TEST_P(CThreads, LookUpAtOnce) {
   }
 }
 
+TEST(CPlans, AreMadeAtOnce) {
+  std::vector<double> sums(kThreads);
+  std::vector<std::thread> threads;
+  for (double& sum : sums)
+    threads.emplace_back([&sum] {
+      for (const double fpr : {0.1, 1e-4, 1e-9})
+        for (const std::uint64_t capacity : {100U, 100'000U}) {
+          const bloomery_spec spec = spec_of(BLOOMERY_PLAIN, capacity, fpr);
+          sum += bloomery_predict(&spec, static_cast<double>(capacity), nullptr);
+        }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const double sum : sums) EXPECT_EQ(sum, sums[0]);
+  EXPECT_GT(sums[0], 0.1);
+}
+
 }  // namespace
 }  // namespace bloomery::test

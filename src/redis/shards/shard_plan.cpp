@@ -8,6 +8,8 @@
 #include <cmath>
 #include <string>
 
+#include "plan/fpr.hpp"
+
 namespace bloomery::detail {
 namespace {
 
@@ -30,7 +32,7 @@ double fpr_in_shards(const Plan& whole, std::uint32_t shards, double items) {
   const double first = std::max(0.0, std::floor(mean - reach));
   const double last = std::min(items, mean + reach);
   const auto log_probability = [&](double load) {
-    return std::lgamma(items + 1) - std::lgamma(load + 1) - std::lgamma(items - load + 1) +
+    return log_gamma(items + 1) - log_gamma(load + 1) - log_gamma(items - load + 1) +
            load * std::log(share) + (items - load) * std::log1p(-share);
   };
   const double likeliest = log_probability(std::floor(mean));

@@ -138,6 +138,50 @@ TEST(ClusterFault, BitsAreReadWhereverTheirSlotGoes) {
   }
 }
 
+// A new node that is a replica that took over may lack what the old one has acknowledged.
+TEST(ClusterFault, AFilterWhoseSlotMovesWhileItIsWrittenIsAnError) {
+  Pair pair;
+  Filter whole(plan(10'000, 0.01));
+  whole.insert_many(some_keys());
+  int errors = 0;
+  long long published = 0;
+  // The slot moves after so many commands.
+  for (int calls = 0, moved = 1; moved != 0; ++calls) {
+    SCOPED_TRACE(calls);
+    pair.everything_at_first();
+    auto writer = RedisFilterWriter::of_bits(
+        {{.port = pair.first.port(), .timeout = 2'000ms}, "copy-" + std::to_string(calls), 1},
+        whole.plan(), whole.hasher());
+    moved = 0;
+    bool put_there = false;
+    int left = calls;
+    pair.first.say([&](const Words& words) -> Said {
+      if (words[0] == "CLUSTER") return pair.slots();
+      if (left-- > 0) return std::nullopt;
+      ++moved;
+      return pair.to_second("MOVED");
+    });
+    pair.second.say([&](const Words& words) -> Said {
+      put_there = put_there || words[0] == "SETRANGE" ||
+                  (words[0] == "EVAL" && words[1].find("RENAME") != std::string::npos);
+      return std::nullopt;
+    });
+    try {
+      writer.write(0, whole.bytes());
+      writer.publish();
+      EXPECT_FALSE(put_there) << "the new node got a part without a word";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unavailable);
+      EXPECT_NE(std::string(error.what()).find("run it again"), std::string::npos) << error.what();
+      ++errors;
+      published += pair.real.ask({"EXISTS", "copy-" + std::to_string(calls) + ":{0}"})->integer;
+    }
+    pair.everything_at_first();
+  }
+  EXPECT_GT(errors, 3);
+  EXPECT_EQ(published, 1) << "only the command that publishes it can be the first to move";
+}
+
 TEST(ClusterFault, AMovingSlotIsAskedForAtBothEnds) {
   Pair pair;
   pair.first_says(pair.to_second("ASK"));

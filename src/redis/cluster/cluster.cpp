@@ -147,6 +147,7 @@ void Cluster::finish(std::span<Request> requests, const Take& take) {
         if (request.asking_) (void)connection.receive(request.connection_);
         Reply reply = connection.receive(request.connection_);
         if (auto to = scope_ == Scope::all_nodes ? redirection_of(*reply) : std::nullopt) {
+          if (to->reply == Redirection::Reply::moved) ++moved_;
           request.redirection_ = std::move(to);
           continue;
         }

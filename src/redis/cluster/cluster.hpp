@@ -80,6 +80,8 @@ class Cluster {
   // The number of nodes that have hash slots; 1 without a cluster.
   [[nodiscard]] std::size_t nodes();
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  // How many commands a node has refused so far because it does not have their slot any more.
+  [[nodiscard]] std::uint64_t moved() const noexcept { return moved_; }
 
   // Sends the requests and does not wait. Requests must be finished in the order in which they were started. An error
   // becomes a fault of the requests that it concerns; nothing is thrown.
@@ -116,6 +118,7 @@ class Cluster {
   Scope scope_;
   bool known_;
   bool clustered_ = false;
+  std::uint64_t moved_ = 0;
   SlotTable table_;
   std::vector<std::unique_ptr<Node>> nodes_;  // indexed by their numbers in the table
 };

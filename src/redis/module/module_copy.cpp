@@ -103,11 +103,16 @@ class ShardsCopy {
                                bool put_back) { return staged_.remove(i, arguments(i), put_back); },
                  .commit =
                      [&](const std::string& claim) {
+                       unmoved_.require();
                        return Words{
                            "EVAL", std::string(kCommitCopy), "2", claimed, record_key_, committed,
                            claim,  replaced_.value_or("")};
                      },
-                 .after_commit = [&] { staged_.drop_replaced(cluster_); }});
+                 .after_commit =
+                     [&] {
+                       unmoved_.require();
+                       staged_.drop_replaced(cluster_);
+                     }});
     published_ = true;
   }
 
@@ -258,6 +263,7 @@ class ShardsCopy {
             const std::string& what) {
     for (ModuleChunk chunk = source.dump(shard, 0); chunk.iterator != 0;
          chunk = source.dump(shard, chunk.iterator)) {
+      unmoved_.require();
       staged_.keep_alive(cluster_, made);
       load_chunk(cluster_, to, chunk, what);
     }
@@ -299,6 +305,7 @@ class ShardsCopy {
   std::vector<ModuleRecord> copied_;
   ModuleRecord record_;
   StagedKeys staged_;
+  UnmovedSlots unmoved_{cluster_};
   std::uint64_t markers_inserted_ = 0;  // markers that no shard seemed to have
   bool published_ = false;
 };

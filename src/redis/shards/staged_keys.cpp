@@ -55,6 +55,14 @@ std::string random_name() {
 
 }  // namespace
 
+void UnmovedSlots::require() const {
+  if (cluster_->moved() != moved_)
+    throw Error(ErrorCode::unavailable,
+                cluster_->name() +
+                    ": a slot has moved to another node while the filter was written; a failover "
+                    "may have lost a part of it, so run it again");
+}
+
 std::string scratch_name(std::string_view key) { return name_beside(key, "new-" + random_name()); }
 
 StagedKeys::StagedKeys(std::vector<std::string> places, const Rules& rules,

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,19 @@ namespace bloomery::detail {
 [[nodiscard]] std::string scratch_name(std::string_view key);
 // The time for which the server keeps a key under such a name.
 constexpr std::string_view kScratchSeconds = "600";
+
+// Watches whether slots move while keys are staged. If a failover moves a slot, the new node may lack writes that the
+// old one has acknowledged, and nothing in the staged key shows it.
+class UnmovedSlots {
+ public:
+  explicit UnmovedSlots(const Cluster& cluster) : cluster_(&cluster), moved_(cluster.moved()) {}
+  // Error{unavailable}: a slot has moved. One that moves without a failover loses nothing, but looks the same.
+  void require() const;
+
+ private:
+  const Cluster* cluster_;
+  std::uint64_t moved_;
+};
 
 class StagedKeys {
  public:

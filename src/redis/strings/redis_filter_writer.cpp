@@ -257,6 +257,7 @@ class RedisFilterWriter::NewStrings {
                        bool put_back) { return keys.remove(i + 1, arguments(i + 1), put_back); },
          .commit =
              [&](const std::string& claim) {
+               staged_.require_unmoved();
                return std::vector<std::string>{"EVAL",
                                                std::string(kCommitCollected),
                                                "4",
@@ -267,7 +268,11 @@ class RedisFilterWriter::NewStrings {
                                                claim,
                                                length};
              },
-         .after_commit = [&] { keys.drop_replaced(bits_.cluster()); }});
+         .after_commit =
+             [&] {
+               staged_.require_unmoved();
+               keys.drop_replaced(bits_.cluster());
+             }});
   }
 
   RedisHeader header_;

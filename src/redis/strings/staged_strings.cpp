@@ -81,6 +81,7 @@ void StagedStrings::make(std::span<const std::string> starts, std::span<const st
     }
     run(requests);
   }
+  unmoved_ = UnmovedSlots(cluster_);
 }
 
 void StagedStrings::write(std::size_t string, std::uint64_t at, std::span<const std::byte> bytes) {

@@ -28,7 +28,7 @@ class StagedStrings {
  public:
   // For strings of `bytes` bytes each. The cluster must live longer than this object.
   StagedStrings(Cluster& cluster, StagedKeys keys, std::uint64_t bytes)
-      : cluster_(cluster), keys_(std::move(keys)), bytes_(bytes) {}
+      : cluster_(cluster), keys_(std::move(keys)), bytes_(bytes), unmoved_(cluster) {}
   StagedStrings(const StagedStrings&) = delete;
   StagedStrings& operator=(const StagedStrings&) = delete;
   ~StagedStrings();
@@ -39,7 +39,12 @@ class StagedStrings {
   // Error{no_space}: the server has dropped a string.
   void write(std::size_t string, std::uint64_t at, std::span<const std::byte> bytes);
   void flush();
-  void keep_alive() { keys_.keep_alive(cluster_, keys_.names().size()); }
+  void keep_alive() {
+    unmoved_.require();
+    keys_.keep_alive(cluster_, keys_.names().size());
+  }
+  // Errors of UnmovedSlots, since make().
+  void require_unmoved() const { unmoved_.require(); }
   void published() noexcept { published_ = true; }
 
   [[nodiscard]] const StagedKeys& keys() const noexcept { return keys_; }
@@ -50,6 +55,7 @@ class StagedStrings {
   Cluster& cluster_;
   StagedKeys keys_;
   std::uint64_t bytes_;
+  UnmovedSlots unmoved_;
   std::vector<Request> pieces_;  // not yet sent
   bool published_ = false;
 };

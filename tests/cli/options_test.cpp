@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace bloomery::cli {
 namespace {
@@ -128,6 +130,126 @@ TEST(Options, ValuesAreRefusedByName) {
       says(refused_options({"dedup", "--filter=", "-n", "10", "in"}), "--filter needs a value"));
   EXPECT_TRUE(says(refused_options({"dedup", "--count=", "in"}), "--count takes no value"));
   EXPECT_EQ(parse_options({"dedup", "--", "--filter="}).files.front(), "--filter=");
+}
+
+TEST(Options, OfOneOutputOnly) {
+  for (const auto& [words, text] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"info", "f", "--format", "prometheus", "--json"}, "prints metrics; leave out --json"},
+           {{"info", "f", "--format", "prometheus", "--plot"}, "prints metrics; leave out --plot"},
+           {{"info", "f", "--plot", "--json"}, "draws for people; leave out --json"},
+           {{"plan", "-n", "1", "--plot", "--table"}, "draws for people; leave out --table"},
+           {{"check", "f", "-q", "-o", "x"}, "-o goes with lines that are printed, and -q prints"},
+           {{"check", "f", "-c", "-Z", "xz"}, "-Z goes with lines that are printed, and -c prints"},
+           {{"dedup", "-c", "-o", "x"}, "-o goes with lines that are printed, and -c prints"},
+           {{"dedup", "--filter", "x", "-o", "x"}, "x is the output as well"},
+           {{"dedup", "-o", ""}, "-o '' names no file"}})
+    EXPECT_TRUE(says(refused_options(words), text)) << text << "\n" << refused_options(words);
+  EXPECT_TRUE(parse_options({"info", "f", "--format", "json"}).json);
+  EXPECT_TRUE(parse_options({"info", "f", "--format", "prometheus"}).prometheus);
+  EXPECT_FALSE(parse_options({"info", "f", "--format", "prometheus"}).json);
+  EXPECT_EQ(parse_options({"dedup", "-q", "-o", "x", "--filter", "y"}).out, "x");
+}
+
+TEST(Options, OfThePlanAreThoseOfItsPageOrItsNumbers) {
+  EXPECT_TRUE(says(refused_options({"plan", "-n", "1", "-p", "1%", "--force"}), "goes with --web"));
+  EXPECT_TRUE(says(refused_options({"plan", "page.html"}), "a FILE goes with --web"));
+  EXPECT_TRUE(says(refused_options({"plan", "--table", "--kind", "plain"}), "with --table"));
+  EXPECT_TRUE(parse_options({"plan", "--web", "page.html", "--force"}).web);
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"-n", "1"},
+                                             {"-p", "1%"},
+                                             {"--bits", "8K"},
+                                             {"--hashes", "3"},
+                                             {"--layout", "blocked"},
+                                             {"--kind", "plain"},
+                                             {"--table"},
+                                             {"--json"}}) {
+    std::vector<std::string> all{"plan", "--web"};
+    all.insert(all.end(), words.begin(), words.end());
+    EXPECT_TRUE(says(refused_options(all), "takes a FILE and --force alone")) << words[0];
+  }
+}
+
+TEST(Options, OfASchemeSayWhatItLeavesOpen) {
+  const std::vector<std::string> scheme{"--scheme", "php-crc32-mt", "-n", "100", "--bits", "8K"};
+  const auto with = [&](std::vector<std::string> all, const std::vector<std::string>& more) {
+    all.insert(all.end(), scheme.begin(), scheme.end());
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const Options create = parse_options(with({"create", "f"}, {}));
+  EXPECT_TRUE(create.scheme);
+  EXPECT_EQ(create.spec, FilterSpec{});
+  for (const std::vector<std::string>& more :
+       std::vector<std::vector<std::string>>{{"-p", "1%"},
+                                             {"--hashes", "3"},
+                                             {"--layout", "blocked"},
+                                             {"--kind", "plain"},
+                                             {"--hash", "xxh3"},
+                                             {"--seed", "1"},
+                                             {"--seed", "random"},
+                                             {"--force"}})
+    EXPECT_TRUE(says(refused_options(with({"create", "f"}, more)),
+                     "create: " + more[0] + " does not go with --scheme"))
+        << more[0];
+  EXPECT_TRUE(says(refused_options(with({"dedup"}, {})), "--scheme goes with --filter"));
+  EXPECT_TRUE(says(refused_options(with({"add", "f"}, {"--durability", "none"})), "filter files"));
+  EXPECT_TRUE(says(refused_options({"add", "redis://h?key=k", "--durability", "none"}),
+                   "add: --durability is for filter files"));
+  EXPECT_TRUE(says(refused_options({"add", "f", "-n", "1"}), "-n goes with --scheme: a filter"));
+  EXPECT_TRUE(
+      says(refused_options({"add", "f", "--bits", "8"}), "--bits goes with --scheme: a filter"));
+  EXPECT_TRUE(says(refused_options({"dedup", "--bits", "8", "-n", "1"}),
+                   "--bits goes with --scheme; give -n and -p"));
+}
+
+TEST(Options, OfOneKindGoWithIt) {
+  for (const auto& [words, text] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"create", "f", "--counter-bits", "8"}, "--counter-bits goes with --kind counting"},
+           {{"create", "f", "--growth", "3"}, "--growth goes with --kind scalable"},
+           {{"create", "f", "--window", "7d", "--kind", "plain"},
+            "--window goes with --kind window"},
+           {{"create", "f", "--slices", "3"}, "--slices goes with --kind window"},
+           {{"create", "f", "--delta", "3"}, "--delta goes with --kind frozen"},
+           {{"dedup", "--kind", "frozen"}, "goes with create and rebuild"},
+           {{"dedup", "--kind", "scalable"}, "it grows when -n is left out"},
+           {{"dedup", "--kind", "counting"}, "only the default and --kind window"},
+           {{"create", "f", "in"}, "'in' is one argument too many"},
+           {{"create", "f", "-k", "2"}, "create: --key goes with --kind frozen"},
+           {{"create", "f", "--bits", "8 bits/key", "-p", "1%"}, "goes with -n, the number of"}})
+    EXPECT_TRUE(says(refused_options(words), text)) << text << "\n" << refused_options(words);
+  EXPECT_EQ(parse_options({"create", "f", "--window", "7d"}).spec.kind, Kind::window);
+  EXPECT_EQ(parse_options({"dedup", "--window", "7d"}).spec.kind, Kind::window);
+  EXPECT_EQ(parse_options({"rebuild", "f", "--growth", "3"}).spec.growth, 3U);
+  EXPECT_EQ(parse_options({"create", "f", "--kind", "frozen", "in", "-k", "2"}).files.size(), 2U);
+  EXPECT_EQ(parse_options({"create", "f", "--bits", "8 bits/key", "-n", "5"}).spec.bits, 40U);
+}
+
+TEST(Options, TakeValuesUpToTheirEnds) {
+  std::string fields = "1";
+  for (int i = 2; i <= 64; ++i) fields += "," + std::to_string(i);
+  EXPECT_EQ(parse_options({"dedup", "-k", fields}).key.fields.size(), 64U);
+  EXPECT_TRUE(says(refused_options({"dedup", "-k", fields + ",65"}), "at most 64 fields"));
+  for (const char* const threads : {"1", "1024"})
+    EXPECT_EQ(parse_options({"dedup", "-j", threads}).threads, std::stoul(threads));
+  for (const char* const threads : {"0", "1025"})
+    EXPECT_TRUE(says(refused_options({"dedup", "-j", threads}), "threads from 1 to 1024"));
+  const auto seed = [](const std::string& text) {
+    return parse_options({"create", "f", "--seed", text}).seed;
+  };
+  constexpr std::uint64_t kOnes = ~std::uint64_t{0};
+  EXPECT_EQ(seed("18446744073709551615"), (Seed{kOnes, 0}));
+  EXPECT_EQ(seed("0x" + std::string(16, 'f')), (Seed{kOnes, 0}));
+  EXPECT_EQ(seed("0x1" + std::string(16, '0')), (Seed{0, 1}));
+  EXPECT_EQ(seed("0x" + std::string(32, 'f')), (Seed{kOnes, kOnes}));
+  for (const std::string& text : {std::string(), std::string("0x"), std::string("5x"),
+                                  std::string("18446744073709551616"), "0x" + std::string(33, '0')})
+    EXPECT_TRUE(says(refused_options({"create", "f", "--seed", text}), "is not a seed")) << text;
+  EXPECT_TRUE(says(refused_options({"add", "f", "--batch", ""}), "--batch '' is no name"));
+  EXPECT_TRUE(says(refused_options({"dedup", "--filter", ""}), "--filter '' names no file"));
+  const std::string shown(64, 'x');
+  EXPECT_TRUE(says(refused_options({"plan", "-n", shown}), "'" + shown + "' is not"));
+  EXPECT_TRUE(says(refused_options({"plan", "-n", shown + "x"}), "'" + shown + "...' is not"));
 }
 
 TEST(Options, TooFewAndTooManyFiles) {

@@ -16,6 +16,7 @@
 #include "store/scratch.hpp"
 #include "support/dumps.hpp"
 #include "support/expect_error.hpp"
+#include "support/umask.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -136,6 +137,31 @@ TEST(Dump, ReplacesTheTargetOfALink) {
   EXPECT_EQ(AnyFilter::open(target).stats().plan->layout, Layout::standard);
 }
 
+// A dump tells its readers which keys its source has; one that is replaced keeps its rights.
+TEST(Dump, HasTheRightsOfItsSourceAndOfTheOneBefore) {
+  const Umask everybody(0);
+  const Scratch scratch;
+  const std::string source = scratch / "source", dump = scratch / "dump";
+  const auto mode_of = [](const std::string& path) {
+    return std::filesystem::status(path).permissions();
+  };
+  constexpr std::filesystem::perms open{0666}, closed{0600};
+  dump_plain(source, Layout::blocked, Hasher());
+  EXPECT_EQ(mode_of(source), open);
+  AnyFilter::convert(source, dump);
+  EXPECT_EQ(mode_of(dump), open);
+  std::filesystem::permissions(dump, closed);
+  AnyFilter::convert(source, dump, {.replace = true});
+  EXPECT_EQ(mode_of(dump), closed);
+  detail::DumpWriter of_no_file(dump, scratch / "none");
+  of_no_file.put({1, module_header(plan_of(Layout::blocked), Hasher(), 0)});
+  of_no_file.finish(true);
+  EXPECT_EQ(mode_of(dump), closed);
+  std::filesystem::permissions(source, closed);
+  AnyFilter::convert(source, scratch / "new");
+  EXPECT_EQ(mode_of(scratch / "new"), closed);
+}
+
 TEST(Dump, OfZerosTakesNoDisk) {
   constexpr std::uint64_t kBytes = std::uint64_t{64} << 20;
   const Plan plan{Layout::blocked, kBytes * 8, 6, kBytes, 0.01};
@@ -159,6 +185,57 @@ TEST(Dump, OfZerosTakesNoDisk) {
     EXPECT_TRUE(AnyFilter::verify(path).ok());
   }
   EXPECT_FALSE(AnyFilter::open(filter).may_contain(key(1)));
+}
+
+TEST(Dump, ReplacesOnlyADump) {
+  const Scratch scratch;
+  const std::string dump = scratch / "dump", text = scratch / "text";
+  dump_plain(dump, Layout::blocked, Hasher());
+  write_text(text, "some text");
+  expect_error(ErrorCode::not_a_filter, {text, "is not a dump"},
+               [&] { AnyFilter::convert(dump, text, {.replace = true}); });
+  expect_error(ErrorCode::exists, {text}, [&] { AnyFilter::convert(dump, text); });
+  EXPECT_EQ(text_of(text), "some text");
+}
+
+// The bits are as many as its header says, and come one after another.
+TEST(Dump, ChunksAreThoseOfItsHeader) {
+  const Scratch scratch;
+  const std::string path = scratch / "dump";
+  const Plan plan = plan_of(Layout::blocked);
+  const std::uint64_t bytes = plan.bytes();
+  const auto opens = [&](std::uint64_t first, std::uint64_t second, std::uint64_t iterator) {
+    detail::DumpWriter writer(path, path);
+    writer.put({1, module_header(plan, Hasher(), kKeys)});
+    writer.put({1 + first, std::string(first, '\1')});
+    if (second != 0) writer.put({iterator, std::string(second, '\1')});
+    writer.finish(true);
+    (void)AnyFilter::open(path);
+  };
+  opens(bytes, 0, 0);
+  opens(bytes - 1, 1, 1 + bytes);
+  const std::string ends = "it continues where its header says that it ends";
+  expect_error(ErrorCode::corrupt, {path, ends}, [&] { opens(bytes + 1, 0, 0); });
+  expect_error(ErrorCode::corrupt, {path, ends}, [&] { opens(bytes, 1, 2 + bytes); });
+  expect_error(ErrorCode::corrupt, {path, ends}, [&] { opens(bytes - 2, 1, 1 + bytes); });
+  expect_error(ErrorCode::corrupt, {path, "it ends before its bits do"},
+               [&] { opens(bytes - 1, 0, 0); });
+}
+
+TEST(Dump, AChunkHasAtMost64MiB) {
+  const Scratch scratch;
+  const std::string path = scratch / "dump";
+  constexpr std::uint64_t kMost = std::uint64_t{64} << 20;
+  for (const std::uint64_t bytes : {kMost, kMost + 1}) {
+    detail::DumpWriter writer(path, path);
+    writer.put({1 + bytes, std::string(bytes, '\0')});
+    writer.finish(true);
+    if (bytes == kMost)
+      EXPECT_TRUE(AnyFilter::verify(path).ok());
+    else
+      expect_error(ErrorCode::corrupt, {path, "that no module makes"},
+                   [&] { (void)AnyFilter::verify(path); });
+  }
 }
 
 // The iterators of a module rise; a sum does not protect from somebody who can write it.

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 #include <bloomery/bloomery.hpp>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
@@ -56,6 +58,55 @@ TEST(AnyPhpBits, ReadsAndWritesTheBitsOfAPhpClass) {
   std::ofstream(scratch / "f") << "\x89"
                                   "BL";
   EXPECT_GT(AnyFilter::open(scratch / "f", Access::read, large).stats().fill, 0);
+}
+
+TEST(AnyPhpBits, AreAFileNoLargerThanTheScheme) {
+  const Scratch scratch;
+  const AnyOptions php{.scheme = PhpScheme::crc32_mt(8'000, 100)};
+  const std::string path = scratch / "bits";
+  for (const std::size_t bytes : {std::size_t{1'000}, std::size_t{1'001}}) {
+    std::ofstream(path) << std::string(bytes, '\xFF');
+    if (bytes == 1'000) {
+      AnyFilter full = AnyFilter::open(path, Access::read, php);
+      EXPECT_TRUE(full.may_contain("a"));
+      const FilterStats stats = full.stats();
+      EXPECT_EQ(stats.fill, 1);
+      EXPECT_EQ(stats.current_fpr, 1);
+      EXPECT_TRUE(std::isinf(stats.estimated_items));
+      EXPECT_TRUE(stats.over_capacity);
+    } else {
+      expect_error(ErrorCode::mismatch, {path, "1001 bytes, more than the 1000"},
+                   [&] { (void)AnyFilter::open(path, Access::read, php); });
+    }
+  }
+  expect_error(ErrorCode::mismatch, {"/dev/null", "is not a file"},
+               [&] { (void)AnyFilter::open("/dev/null", Access::read, php); });
+}
+
+TEST(AnyPhpBits, InMemoryAreCleared) {
+  AnyFilter bits(PhpScheme::crc32_mt(8'000, 100));
+  EXPECT_TRUE(bits.insert("a"));
+  bits.clear();
+  EXPECT_FALSE(bits.may_contain("a"));
+  EXPECT_EQ(bits.stats().fill, 0);
+}
+
+// Keys whose bits are in different pages, in calls that change one page or all of them.
+TEST(AnyPhpBits, AreWrittenPageByPage) {
+  const Scratch scratch;
+  const AnyOptions php{.scheme = PhpScheme::crc32_mt(400'000, 20'000)};
+  AnyFilter bits = AnyFilter::create(scratch / "bits", {}, php);
+  std::vector<std::string> keys;
+  for (int i = 0; i < 100; ++i) {
+    bits.insert(keys.emplace_back(std::to_string(i)));
+    ASSERT_EQ(AnyFilter::open(scratch / "bits", Access::read, php).may_contain_many(keys),
+              keys.size());
+  }
+  keys.clear();
+  for (int i = 0; i < 1'000; ++i) keys.push_back("more " + std::to_string(i));
+  bits.insert_many(keys);
+  EXPECT_EQ(AnyFilter::open(scratch / "bits", Access::read, php).may_contain_many(keys),
+            keys.size());
 }
 
 TEST(AnyPhpBits, AreOpenedOrCreated) {

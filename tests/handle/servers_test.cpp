@@ -87,6 +87,29 @@ TEST_F(AnyOnServer, MergesStringsInShards) {
   expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(shards("none")); });
 }
 
+TEST_F(AnyOnServer, SaysInHowManyShardsItIs) {
+  std::vector<AnyFilter> filters;
+  filters.push_back(AnyFilter::create(at("redis+cluster", "p&shards=3"), spec_));
+  filters.push_back(
+      AnyFilter::create(at("redis+cluster", "r&shards=3"), spec_, {.rotating = true}));
+#ifdef BLOOMERY_MODULE
+  filters.push_back(AnyFilter::create(at("redis+module+cluster", "m&shards=3"), spec_));
+  EXPECT_FALSE(AnyFilter::create(at("redis+module", "one"), spec_).stats().shards);
+#endif
+  for (AnyFilter& filter : filters) {
+    SCOPED_TRACE(filter.name());
+    const auto shards = filter.stats().shards;
+    ASSERT_TRUE(shards);
+    EXPECT_EQ(shards->count, 3U);
+    EXPECT_EQ(shards->nodes, 1U);
+    const std::string said = filter.verify().detail;
+    EXPECT_NE(said.find(filter.plan() || filter.hasher() == nullptr ? "3 shards" : "generations"),
+              std::string::npos)
+        << said;
+  }
+  EXPECT_FALSE(AnyFilter::create(string_at("alone"), spec_).stats().shards);
+}
+
 TEST_F(AnyOnServer, RebuildsAString) {
   AnyFilter::create(string_at("k"), spec_).insert("old");
   AnyFilter rebuilt = AnyFilter::rebuild(string_at("k"), plan(spec_));

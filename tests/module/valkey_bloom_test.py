@@ -160,6 +160,15 @@ def settings_of_valkey(module):
         expect("one setting", server.ask("CONFIG", "GET", "bf.initial-size")[1], b"78")
     with Server(module, *(word for pair in values.items() for word in pair)) as server:
         check_settings(server)
+    # As an argument it is read by the module, as the server reads bytes.
+    for text, number in (("3kb", 3 << 10), ("3MB", 3 << 20), ("3gb", 3 << 30), ("3k", 3000), ("3m", 3000000),
+                         ("3g", 3000000000), ("3b", 3), ("0", 0), ("8589934591gb", 8589934591 << 30)):
+        with Server(module, "bloom-memory-usage-limit", text) as server:
+            expect(text, int(server.ask("CONFIG", "GET", "bf.bloom-memory-usage-limit")[1]), number)
+    for text in ("-1", "kb", "1tb", "1.5mb", "8589934592gb"):
+        server = Server(module, "bloom-memory-usage-limit", text)
+        expect(text, server.start(must_run=False), None)
+        server.__exit__()
     # CONFIG REWRITE writes every name of a setting, and someone may change one of them in the file.
     for names, value, changed in ((("error-rate", "bloom-fp-rate"), "0.02", "0.002"),
                                   (("bloom-capacity", "initial-size"), "1000", "2000")):

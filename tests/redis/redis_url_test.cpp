@@ -102,6 +102,25 @@ TEST(RedisUrl, HasUpTo32Sentinels) {
   EXPECT_NE(refusal.find("at most 32 sentinels"), std::string::npos) << refusal;
 }
 
+TEST(RedisUrl, TakesEveryNumberOfItsRanges) {
+  for (const std::string port : {"1", "65535"})
+    EXPECT_EQ(parse_redis_url("redis://h:" + port + "?key=k").text(),
+              "redis://h:" + port + "/0?key=k");
+  EXPECT_EQ(parse_redis_url("redis://h/2147483647?key=k").address.database, 2'147'483'647U);
+  EXPECT_EQ(parse_redis_url("redis+cluster://h?key=k&shards=1").shards, 1U);
+  EXPECT_EQ(parse_redis_url("redis+cluster://h?key=k&shards=1024").shards, 1'024U);
+}
+
+TEST(RedisUrl, IsShortInAMessage) {
+  const auto refusal = [](const std::string& database) {
+    return test::error_of([&] { (void)parse_redis_url("redis://h/" + database + "?key=k"); },
+                          ErrorCode::invalid_argument);
+  };
+  const std::string whole(64, 'x');
+  EXPECT_NE(refusal(whole).find("the database '" + whole + "' is not"), std::string::npos);
+  EXPECT_NE(refusal(whole + "x").find("the database '" + whole + "...' is not"), std::string::npos);
+}
+
 TEST(RedisUrl, IsToldFromAPath) {
   for (const char* url : {"redis://x", "rediss://", "redis+what://", "redis+module://h",
                           "valkey://x", "valkeys://", "valkey+module+unix://"})
@@ -175,11 +194,15 @@ TEST(RedisUrl, RefusesWhatItDoesNotUnderstand) {
       {"redis://h/-1?key=k", "the database"},
       {"redis://h/1/2?key=k", "the database '1/2'"},
       {"redis://h/4294967296?key=k", "the database"},
+      {"redis://h/2147483648?key=k", "from 0 to 2147483647"},
       {"redis+unix://s?key=k", "begins with /"},
       {"redis+unix://?key=k", "begins with /"},
       {"redis+unix:///s%00t?key=k", "%00"},
       {"redis+unix:///s?key=k&db=x", "the database 'x'"},
       {"redis://u%00@h?key=k", "the user has"},
+      {"redis://u:p%00@h?key=k", "the password has"},
+      {"redis+sentinel://h?key=k&master=m%00", "the name of the master has"},
+      {"rediss://h?key=k&cert=", "cert is empty"},
   };
   for (const auto& wrong : kWrong) {
     const auto& url = wrong.first;

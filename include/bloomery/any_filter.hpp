@@ -358,6 +358,7 @@ class AnyFilter {
       const Hash128 hash = detail::hash_key(*hash_of, key);
       return apply(operation, std::span(&hash, 1)) == 1;
     }
+    if (operation != Operation::contain) acknowledged_ = 0;
     const std::span keys(&key, 1);
     std::size_t done = 0;
     return in_parts(operation, keys, {}, false, done) == 1;

@@ -91,6 +91,18 @@ TEST(AnyPhpBits, InMemoryAreCleared) {
   EXPECT_EQ(bits.stats().fill, 0);
 }
 
+TEST(AnyPhpBits, AnIntegerThatIsRefusedIsNotAcknowledged) {
+  AnyFilter bits(PhpScheme::crc32_mt(8'000, 100));
+  const std::vector<std::string> keys{"a", "b", "c"};
+  for (const bool inserts : {true, false}) {
+    bits.insert_many(keys);
+    EXPECT_EQ(bits.acknowledged(), 3U);
+    expect_error(ErrorCode::wrong_kind, {"write integers as text"},
+                 [&] { (void)(inserts ? bits.insert(7) : bits.remove(7)); });
+    EXPECT_EQ(bits.acknowledged(), 0U);
+  }
+}
+
 // Keys whose bits are in different pages, in calls that change one page or all of them.
 TEST(AnyPhpBits, AreWrittenPageByPage) {
   const Scratch scratch;

@@ -106,6 +106,18 @@ TEST_P(RotatingStrings, AnswerKeyByKey) {
   for (std::size_t i = 0; i < mixed.size(); ++i) EXPECT_EQ(found[i], i % 3 == 2) << i;
 }
 
+TEST_P(RotatingStrings, AnswerMoreKeysThanARoundTakes) {
+  if (in_shards()) GTEST_SKIP() << "rounds know nothing of shards";
+  auto filter = RotatingRedisFilter::create(place(), 100'000, 1e-6, Hasher());
+  constexpr std::size_t kKeys = 66'000, kAbsent = 1'000;
+  EXPECT_EQ(filter.insert_hashes(test::hashes_of(filter.hasher(), 0, kKeys), {}), kKeys);
+  EXPECT_TRUE(filter.rotate());
+  const auto asked = test::hashes_of(filter.hasher(), kAbsent, kKeys);
+  const auto answers = std::make_unique<bool[]>(kKeys);
+  EXPECT_EQ(filter.may_contain_hashes(asked, std::span(answers.get(), kKeys)), kKeys - kAbsent);
+  for (std::size_t i = 0; i < kKeys; ++i) ASSERT_EQ(answers[i], i < kKeys - kAbsent) << i;
+}
+
 // Rotations come at any moment. A key is found unless two of them were done since its insert.
 TEST_P(RotatingStrings, HaveNoMomentOfAmnesia) {
   auto filter = made();

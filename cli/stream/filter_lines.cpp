@@ -107,8 +107,7 @@ void LookUpLines::reload() {
     if (error.code() != ErrorCode::missing) throw;
     return;
   }
-  const Hasher& hasher = *filter_.hasher();
-  if (hasher.family() != hashed_.hasher->family() || hasher.seed() != hashed_.hasher->seed())
+  if (*filter_.hasher() != *hashed_.hasher)
     throw Error(ErrorCode::mismatch,
                 fmt::format("{}: was replaced by a filter with another hash or seed while lines "
                             "were looked up; run it again",

@@ -94,6 +94,8 @@ class Hasher {
   [[nodiscard]] HashFamily family() const noexcept { return family_; }
   [[nodiscard]] Seed seed() const noexcept { return seed_; }
   [[nodiscard]] std::uint64_t seed_multiplier() const noexcept { return seed_multiplier_; }
+  // Equal hashers hash every key alike.
+  friend bool operator==(const Hasher&, const Hasher&) = default;
 
   template <detail::IntegerKey T>
   [[nodiscard]] Hash128 operator()(T key) const noexcept {

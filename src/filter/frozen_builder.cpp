@@ -130,7 +130,7 @@ std::size_t FrozenBuilder::do_insert(std::span<const Hash128> hashes, bool* answ
 }
 
 void FrozenBuilder::merge(FrozenBuilder&& other) {
-  if (other.hasher_.family() != hasher_.family() || other.hasher_.seed() != hasher_.seed())
+  if (other.hasher_ != hasher_)
     throw Error(
         ErrorCode::mismatch,
         "the builders of a frozen filter differ in seed or hash family; give them the same hasher");

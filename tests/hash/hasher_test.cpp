@@ -113,6 +113,16 @@ TEST(Hasher, RefusesAnUnknownFamily) {
   }
 }
 
+TEST(Hasher, IsEqualToOneOfTheSameFamilyAndSeed) {
+  const Hasher all[] = {Hasher(), Hasher(HashFamily::xxh3, {.low = 1}),
+                        Hasher(HashFamily::siphash, {.low = 1}),
+                        Hasher(HashFamily::siphash, {.low = 1, .high = 2}),
+                        Hasher(HashFamily::siphash, {.low = 2, .high = 2})};
+  for (const Hasher& one : all)
+    for (const Hasher& other : all) EXPECT_EQ(one == other, &one == &other);
+  EXPECT_EQ(all[3], Hasher(HashFamily::siphash, {.low = 1, .high = 2}));
+}
+
 TEST(Hasher, RandomSeedsDifferAndFitTheirFamily) {
   const Seed one = random_seed(HashFamily::xxh3), two = random_seed(HashFamily::xxh3);
   EXPECT_NE(one, two);

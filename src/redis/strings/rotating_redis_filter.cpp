@@ -228,8 +228,7 @@ std::uint64_t RotatingRedisFilter::generation_in(StringBits& bits, std::uint32_t
   const detail::BitString& string = bits.strings()[shard];
   const detail::StringStart start = detail::read_start(bits.cluster(), string.key());
   const RedisHeader header = detail::header_in(start);
-  if (header.plan != plan_ || header.hasher.family() != hasher_.family() ||
-      header.hasher.seed() != hasher_.seed() || header.identity != identity_ ||
+  if (header.plan != plan_ || header.hasher != hasher_ || header.identity != identity_ ||
       header.generation == 0 || header.shards != shards_ || header.shard != shard)
     throw Error(ErrorCode::mismatch,
                 string.name() + " was replaced by another filter; open it again");

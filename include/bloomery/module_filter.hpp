@@ -92,8 +92,9 @@ class ModuleFilter {
   [[nodiscard]] std::optional<ModuleReserve> reserved();
 
   // Returns the chunk after the one with this iterator in the dump of a shard. Keys that others insert at the
-  // same time may or may not be in it. Error{missing}; {mismatch}: the filter was replaced; {io}: the chunk is
-  // larger than kMostChunkBytes, or its iterator is not above the one before.
+  // same time may or may not be in it. Error{missing}; {mismatch}: the filter was replaced, or one under a single
+  // key has grown since the first chunk; {io}: the chunk is larger than kMostChunkBytes, or its iterator is not above
+  // the one before.
   [[nodiscard]] ModuleChunk dump(std::uint64_t after = 0, std::uint32_t shard = 0);
 
   // nullopt if the filter is under one key.

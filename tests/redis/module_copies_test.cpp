@@ -54,6 +54,46 @@ TEST_F(ModuleCopies, HaveTheKeysAndTheMarkersOfAll) {
       ErrorCode::invalid_argument);
 }
 
+// A new node that is a replica that took over may lack what the old one has acknowledged.
+TEST_F(ModuleCopies, WhoseSlotMovesMeanwhileAreAnError) {
+  Scripted first(module_server().path()), second(module_server().path());
+  const std::string slots =
+      "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:" + std::to_string(first.port()) +
+      "\r\n";
+  const std::string moved = "-MOVED 1 127.0.0.1:" + std::to_string(second.port()) + "\r\n";
+  auto source = open("a");
+  ModuleFilter* const one[] = {&source};
+  int errors = 0;
+  long long published = 0;
+  bool sent_on = true;
+  // The slots move after so many commands.
+  for (int calls = 0; sent_on; ++calls) {
+    SCOPED_TRACE(calls);
+    const std::string name = "copy-" + std::to_string(calls);
+    int left = calls;
+    sent_on = false;
+    first.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] == "CLUSTER") return slots;
+      if (left > 0) {
+        --left;
+        return std::nullopt;
+      }
+      sent_on = true;
+      return moved;
+    });
+    try {
+      ModuleFilter::store({{.port = first.port()}, name, 0}, one);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unavailable);
+      EXPECT_NE(std::string(error.what()).find("run it again"), std::string::npos) << error.what();
+      ++errors;
+      published += module_server().ask({"EXISTS", name + ":{0}:shards"})->integer;
+    }
+  }
+  EXPECT_GT(errors, 10);
+  EXPECT_EQ(published, 1) << "only the command that publishes it can be the first to move";
+}
+
 TEST_F(ModuleCopies, ReplaceAFilterWholeOrNotAtAll) {
   auto before = open("b");
   store("b", {"a"}, true);

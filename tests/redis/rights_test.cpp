@@ -238,6 +238,20 @@ TEST(Rights, WhatIsStagedExpiresWhereItMayNotBeRenamed) {
   }
 }
 
+#ifdef BLOOMERY_MODULE
+TEST(Rights, NothingIsLoadedThatCouldNotExpire) {
+  begin_anew();
+  const std::size_t before = keys_for_ever();
+  const Filter filter(plan(1'000, 0.01));
+  {
+    ModuleLoader loader({as_user({"~*", "+@all", "-expire", "-unlink"}), "loaded"});
+    const ModuleChunk header{1, module_header(filter.plan(), filter.hasher(), 0)};
+    error_of([&] { loader.load(header); }, ErrorCode::denied);
+  }
+  EXPECT_EQ(keys_for_ever(), before);
+}
+#endif
+
 TEST(Rights, KeysOfAScriptAreMissedAsRights) {
   for (const Script& script : scripts()) {
     SCOPED_TRACE(script.name);

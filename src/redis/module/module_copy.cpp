@@ -62,6 +62,18 @@ class ShardsCopy {
   }
 
   void make() {
+    try {
+      fill();
+    } catch (const Error&) {
+      // A chunk that is sent to two nodes may be refused as damaged.
+      unmoved_.require();
+      throw;
+    }
+    publish();
+  }
+
+ private:
+  void fill() {
     for (std::uint32_t shard = 0; shard < record_.shards; ++shard) {
       const std::string& whole = staged_.names()[shard];
       const std::string& place = staged_.places()[shard];
@@ -75,10 +87,8 @@ class ShardsCopy {
       require_no_copy_markers(shard, whole, what);
     }
     count_foreign_markers();
-    publish();
   }
 
- private:
   void publish() {
     const std::string claimed = replaced_ ? claim_beside(record_key_) : record_key_;
     const std::string committed = encode_module_record(record_);

@@ -39,7 +39,7 @@
 //   error.hpp                 the exception; what `Error{a | b}` means in a comment
 //   version.hpp
 //
-// The classes contain those of the standard library: compile the library and the program with the same
+// The classes have members of types of the standard library: compile the library and the program with the same
 // _GLIBCXX_DEBUG and _GLIBCXX_USE_CXX11_ABI.
 //
 // Filters on Redis servers are in headers of their own, for a library that has its Redis client:

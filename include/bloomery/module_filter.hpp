@@ -64,7 +64,8 @@ class ModuleFilter {
   // still has the replaced filter open gets Error{mismatch} or {missing}, and never an answer from the copy.
   // Keys that others insert at the same time may or may not be in it.
   // Error{mismatch}: the sources differ from each other or from the place; {exists}; {wrong_kind}: they cannot
-  // be merged; {no_space}: a shard of RedisBloom is full and has no room for the copy's marker items.
+  // be merged; {no_space}: a shard of RedisBloom is full and has no room for the copy's marker items; {unavailable}: a
+  // slot of the cluster has moved meanwhile.
   static void store(const RedisPlace& place, std::span<ModuleFilter* const> sources,
                     bool replace = false);
 

@@ -188,7 +188,8 @@ class RedisFilterWriter {
   // Error{no_space}: the server has dropped the new strings, because its memory is full, or because
   // nothing was written for ten minutes (keep_alive()). Keys for one string outlive it.
   void write(std::uint64_t at, std::span<const std::byte> bytes);
-  // As in RedisFilter.
+  // As in RedisFilter, but not again after an Error{unavailable}: a failover may have lost what was acknowledged before
+  // (collected keys are not lost). Begin again then, with another writer. The same holds for publish().
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});
   // Renews the time to live, at most once per minute; for callers that write nothing for minutes.
   // The other calls do it too.
@@ -197,7 +198,8 @@ class RedisFilterWriter {
   [[nodiscard]] Stats stats();
 
   // Puts the filter into its place. Call it once. Error{exists}: the place holds something that may not
-  // be replaced; {locked}: another writer is putting a filter there; {no_space} as in write().
+  // be replaced; {locked}: another writer is putting a filter there; {no_space} as in write(); {unavailable}: a slot
+  // of the cluster has moved since the writer began.
   void publish();
 
   [[nodiscard]] const Plan& plan() const noexcept;

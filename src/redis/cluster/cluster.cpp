@@ -147,7 +147,7 @@ void Cluster::finish(std::span<Request> requests, const Take& take) {
         if (request.asking_) (void)connection.receive(request.connection_);
         Reply reply = connection.receive(request.connection_);
         if (auto to = scope_ == Scope::all_nodes ? redirection_of(*reply) : std::nullopt) {
-          if (to->reply == Redirection::Reply::moved) ++moved_;
+          if (to->reply == Redirection::Reply::moved) ++changes_;
           request.redirection_ = std::move(to);
           continue;
         }
@@ -201,6 +201,20 @@ void Cluster::run_all(std::span<Request> requests, const Take& take) {
   run(requests, take);
   for (const Request& request : requests)
     if (request.fault()) throw *request.fault();
+}
+
+void UnmovedSlots::require() const {
+  if (cluster_->changes() != changes_)
+    throw Error(
+        ErrorCode::unavailable,
+        cluster_->name() +
+            ": a slot has moved to another node, or a connection was lost, while the filter "
+            "was written; a failover may have lost a part of it, so run it again");
+}
+
+void UnmovedSlots::explain(const Error& error) const {
+  if (error.code() != ErrorCode::unavailable) require();
+  throw error;
 }
 
 void Cluster::drop() noexcept {

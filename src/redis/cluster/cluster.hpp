@@ -80,8 +80,9 @@ class Cluster {
   // The number of nodes that have hash slots; 1 without a cluster.
   [[nodiscard]] std::size_t nodes();
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  // How many commands a node has refused so far because it does not have their slot any more.
-  [[nodiscard]] std::uint64_t moved() const noexcept { return moved_; }
+  // How often so far a slot may have got another node: a node has refused a command because the slot is not its own, or
+  // a connection was lost.
+  [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
 
   // Sends the requests and does not wait. Requests must be finished in the order in which they were started. An error
   // becomes a fault of the requests that it concerns; nothing is thrown.
@@ -111,16 +112,35 @@ class Cluster {
   Node& node(SlotTable::Node number);
   SlotTable::Node target_of(Request& request);
   Reply ask(std::string_view key, Request request);
-  void forget() noexcept { known_ = scope_ == Scope::one_server; }
+  void forget() noexcept {
+    known_ = scope_ == Scope::one_server;
+    ++changes_;
+  }
 
   std::string name_;
   RedisAddress seed_;
   Scope scope_;
   bool known_;
   bool clustered_ = false;
-  std::uint64_t moved_ = 0;
+  std::uint64_t changes_ = 0;
   SlotTable table_;
   std::vector<std::unique_ptr<Node>> nodes_;  // indexed by their numbers in the table
+};
+
+// Watches whether slots move while a filter is written. The new node of a slot may be a replica that has taken over and
+// lacks writes that the old node has acknowledged; nothing in the strings shows that.
+class UnmovedSlots {
+ public:
+  explicit UnmovedSlots(const Cluster& cluster) noexcept
+      : cluster_(&cluster), changes_(cluster.changes()) {}
+  // Error{unavailable}: a slot may have moved. Without a failover that loses nothing, but it looks the same.
+  void require() const;
+  // Throws the error that an operation ended with, or, if slots have moved, which explains it, that.
+  [[noreturn]] void explain(const Error& error) const;
+
+ private:
+  const Cluster* cluster_;
+  std::uint64_t changes_;
 };
 
 }  // namespace bloomery::detail

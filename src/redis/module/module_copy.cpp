@@ -62,12 +62,12 @@ class ShardsCopy {
   }
 
   void make() {
+    staged_.require_expiry(cluster_);
+    unmoved_ = UnmovedSlots(cluster_);
     try {
       fill();
-    } catch (const Error&) {
-      // A chunk that is sent to two nodes may be refused as damaged.
-      unmoved_.require();
-      throw;
+    } catch (const Error& error) {
+      unmoved_.explain(error);
     }
     publish();
   }
@@ -113,16 +113,12 @@ class ShardsCopy {
                                bool put_back) { return staged_.remove(i, arguments(i), put_back); },
                  .commit =
                      [&](const std::string& claim) {
-                       unmoved_.require();
                        return Words{
                            "EVAL", std::string(kCommitCopy), "2", claimed, record_key_, committed,
                            claim,  replaced_.value_or("")};
                      },
-                 .after_commit =
-                     [&] {
-                       unmoved_.require();
-                       staged_.drop_replaced(cluster_);
-                     }});
+                 .unmoved = &unmoved_,
+                 .after_commit = [&] { staged_.drop_replaced(cluster_); }});
     published_ = true;
   }
 

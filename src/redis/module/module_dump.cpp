@@ -40,7 +40,10 @@ class ModuleLoader::Staged {
     if (!published_) keys_.drop_staged(cluster_);
   }
 
-  void load(const ModuleChunk& chunk) { detail::load_chunk(cluster_, key(), chunk, name_); }
+  void load(const ModuleChunk& chunk) {
+    if (chunk.iterator == 1) keys_.require_expiry(cluster_);
+    detail::load_chunk(cluster_, key(), chunk, name_);
+  }
 
   void restore(std::string_view payload) {
     detail::Request request(key());

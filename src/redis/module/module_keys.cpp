@@ -361,9 +361,9 @@ ModuleChunk ModuleKeys::dump(std::uint32_t shard, std::uint64_t after) {
     });
     if (after == 0) dumped_capacity_ = least_capacity_;
     if (chunk.iterator == 0 && dumped_capacity_.value_or(least_capacity_) != least_capacity_)
-      throw Error(
-          ErrorCode::mismatch,
-          name + " has grown while it was read, and no module loads such a dump; do it again");
+      throw Error(ErrorCode::mismatch, name +
+                                           " has grown or was replaced while it was read, and no "
+                                           "module loads such a dump; do it again");
     return chunk;
   }
   std::vector<std::string> question = {"BF.MEXISTS", key};

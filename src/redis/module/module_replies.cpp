@@ -253,8 +253,6 @@ ModuleChunk chunk_in(const redisReply& reply, std::uint64_t after, const std::st
 
 void load_chunk(Cluster& cluster, const std::string& to, const ModuleChunk& chunk,
                 const std::string& name) {
-  // A user without the right to EXPIRE gets the error before there is a key that would stay.
-  if (chunk.iterator == 1) (void)cluster.ask(to, {"EXPIRE", to, std::string(kScratchSeconds)});
   Request request(to);
   request.next().command({"BF.LOADCHUNK", to, std::to_string(chunk.iterator), chunk.bytes});
   request.next().command({"EXPIRE", to, kScratchSeconds});

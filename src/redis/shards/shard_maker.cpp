@@ -49,7 +49,13 @@ class Maker {
         keep({"EVAL", std::string(kRenew), "1", shards_.claimed, claim_,
               std::string(kClaimMilliseconds)});
       }
-      keep(shards_.commit(claim_));
+      if (shards_.unmoved != nullptr) shards_.unmoved->require();
+      keep(shards_.commit(claim_), shards_.unmoved == nullptr);
+    } catch (const Error& error) {
+      if (!is_made()) {
+        if (shards_.unmoved != nullptr) shards_.unmoved->explain(error);
+        throw;
+      }
     } catch (...) {
       if (!is_made()) throw;
     }
@@ -110,10 +116,10 @@ class Maker {
   }
 
   // Runs a step that requires that this maker still holds the claim.
-  void keep(const Words& words) {
+  void keep(const Words& words, bool wherever_its_slot_is = true) {
     std::vector<Request> requests(1, Request(shards_.claimed));
     requests[0].next().command(words);
-    cluster_.run_all(requests, [&](std::size_t, std::size_t, const Reply& reply) {
+    const auto take = [&](std::size_t, std::size_t, const Reply& reply) {
       const std::string name = name_of(cluster_.name(), shards_.first);
       require_made(reply, name);
       if (reply->integer != 1)
@@ -121,7 +127,13 @@ class Maker {
                     name +
                         ": making the shards took longer than a minute, or another began, or the "
                         "filter was removed or evicted in the meantime; try again");
-    });
+    };
+    if (!wherever_its_slot_is) {
+      cluster_.start(requests);
+      cluster_.finish(requests, take);
+      if (requests[0].open()) shards_.unmoved->require();
+    }
+    cluster_.run_all(requests, take);
   }
 
   // After an error, which may concern only a lost answer: returns whether the filter is there all the same. The new

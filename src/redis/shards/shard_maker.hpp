@@ -48,6 +48,8 @@ struct ShardsToMake {
   // Undoes `make`. The key that it replaced is put back if the first key still has the old filter.
   std::function<Words(std::size_t, bool put_back)> remove;
   std::function<Words(const std::string& claim)> commit;
+  // For keys that were filled before: step 3 is not done if slots have moved since, and not sent on to another node.
+  const UnmovedSlots* unmoved = nullptr;
   // Called after step 3, and before the note is removed.
   std::function<void()> after_commit = [] {};
 };

@@ -55,14 +55,6 @@ std::string random_name() {
 
 }  // namespace
 
-void UnmovedSlots::require() const {
-  if (cluster_->moved() != moved_)
-    throw Error(ErrorCode::unavailable,
-                cluster_->name() +
-                    ": a slot has moved to another node while the filter was written; a failover "
-                    "may have lost a part of it, so run it again");
-}
-
 std::string scratch_name(std::string_view key) { return name_beside(key, "new-" + random_name()); }
 
 StagedKeys::StagedKeys(std::vector<std::string> places, const Rules& rules,
@@ -80,6 +72,15 @@ StagedKeys::StagedKeys(std::vector<std::string> places, const Rules& rules, std:
     names_.push_back(name_beside(place, "new-" + number_));
     replaced_.push_back(name_beside(place, "old-" + number_));
   }
+}
+
+void StagedKeys::require_expiry(Cluster& cluster) const {
+  std::vector<Request> requests;
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    expire(i, requests.emplace_back(names_[i]).next());
+  cluster.run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
+    require_type(reply, REDIS_REPLY_INTEGER, name_of(cluster.name(), places_[i]));
+  });
 }
 
 void StagedKeys::expire(std::size_t i, Commands& to) const {

@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,19 +23,6 @@ namespace bloomery::detail {
 [[nodiscard]] std::string scratch_name(std::string_view key);
 // The time for which the server keeps a key under such a name.
 constexpr std::string_view kScratchSeconds = "600";
-
-// Watches whether slots move while keys are staged. If a failover moves a slot, the new node may lack writes that the
-// old one has acknowledged, and nothing in the staged key shows it.
-class UnmovedSlots {
- public:
-  explicit UnmovedSlots(const Cluster& cluster) : cluster_(&cluster), moved_(cluster.moved()) {}
-  // Error{unavailable}: a slot has moved. One that moves without a failover loses nothing, but looks the same.
-  void require() const;
-
- private:
-  const Cluster* cluster_;
-  std::uint64_t moved_;
-};
 
 class StagedKeys {
  public:
@@ -62,6 +48,8 @@ class StagedKeys {
   // The staged names, in the order of the places.
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
 
+  // Asks for the right to EXPIRE, so that a user without it gets the error before there is a key that would stay.
+  void require_expiry(Cluster& cluster) const;
   // Must be called after every write to staged key i.
   void expire(std::size_t i, Commands& to) const;
   // Renews the time to live of the first `made` keys, unless that was done less than `keep_every` ago.

@@ -172,11 +172,16 @@ class RedisFilterWriter::NewStrings {
     keep_alive();
     if (collected_) return collected_->insert_hashes(hashes, fresh);
     bits_.begin();
-    return bits_.run(detail::BitOperation::set,
-                     detail::bits_of(header_.plan, bits_.shards(), hashes), fresh);
+    try {
+      return bits_.run(detail::BitOperation::set,
+                       detail::bits_of(header_.plan, bits_.shards(), hashes), fresh);
+    } catch (const Error& error) {
+      staged_.unmoved().explain(error);
+    }
   }
   // A string that only holds room for collected keys is made again.
   void keep_alive() {
+    if (!collected_) staged_.unmoved().require();
     try {
       staged_.keep_alive();
     } catch (const Error& error) {
@@ -257,7 +262,6 @@ class RedisFilterWriter::NewStrings {
                        bool put_back) { return keys.remove(i + 1, arguments(i + 1), put_back); },
          .commit =
              [&](const std::string& claim) {
-               staged_.require_unmoved();
                return std::vector<std::string>{"EVAL",
                                                std::string(kCommitCollected),
                                                "4",
@@ -268,11 +272,8 @@ class RedisFilterWriter::NewStrings {
                                                claim,
                                                length};
              },
-         .after_commit =
-             [&] {
-               staged_.require_unmoved();
-               keys.drop_replaced(bits_.cluster());
-             }});
+         .unmoved = &staged_.unmoved(),
+         .after_commit = [&] { keys.drop_replaced(bits_.cluster()); }});
   }
 
   RedisHeader header_;

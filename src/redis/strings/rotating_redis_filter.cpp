@@ -29,7 +29,7 @@ using detail::StringBits;
 namespace {
 
 // KEYS: the newer string, the older string, a temporary name. ARGV: the new header, the offset of the last byte, the
-// identity and generation that the new generation follows (the script returns 0 if it has rotated already, -2 if it is
+// identity and generation that the new generation follows (the script returns 0 if it is in another one, -2 if it is
 // not there or of another filter), and the last bytes of the new string. For a shard also the header of the generation
 // that the new one follows: a shard that is behind, because a failover has lost its last rotation, gets it.
 constexpr std::string_view kRotate =

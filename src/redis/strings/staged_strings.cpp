@@ -62,13 +62,8 @@ StagedStrings::~StagedStrings() {
 
 void StagedStrings::make(std::span<const std::string> starts, std::span<const std::string> ends) {
   const std::vector<std::string>& names = keys_.names();
-  // A user without the right to EXPIRE gets the error before there is a string that would stay.
-  std::vector<Request> rights;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    keys_.expire(i, rights.emplace_back(names[i]).next());
-  cluster_.run_all(rights, [&](std::size_t, std::size_t, const Reply& reply) {
-    require_type(reply, REDIS_REPLY_INTEGER, cluster_.name());
-  });
+  keys_.require_expiry(cluster_);
+  unmoved_ = UnmovedSlots(cluster_);
   for (std::size_t i = 0; i < names.size();) {
     std::vector<Request> requests;
     for (; i < names.size() && requests.size() < kMadeAtOnce; ++i) {
@@ -81,7 +76,6 @@ void StagedStrings::make(std::span<const std::string> starts, std::span<const st
     }
     run(requests);
   }
-  unmoved_ = UnmovedSlots(cluster_);
 }
 
 void StagedStrings::write(std::size_t string, std::uint64_t at, std::span<const std::byte> bytes) {
@@ -104,18 +98,21 @@ void StagedStrings::write(std::size_t string, std::uint64_t at, std::span<const 
 }
 
 void StagedStrings::flush() {
+  unmoved_.require();
   keep_alive();
   run(pieces_);
   pieces_.clear();
 }
 
 // SETRANGE replies with the length of the string, EXPIRE with 1.
-void StagedStrings::run(std::vector<Request>& requests) {
+void StagedStrings::run(std::vector<Request>& requests) try {
   cluster_.run_all(requests, [&](std::size_t, std::size_t, const Reply& reply) {
     require_type(reply, REDIS_REPLY_INTEGER, cluster_.name());
     if (reply->integer != 1 && static_cast<std::uint64_t>(reply->integer) != bytes_)
       throw dropped_key(cluster_.name());
   });
+} catch (const Error& error) {
+  unmoved_.explain(error);
 }
 
 }  // namespace bloomery::detail

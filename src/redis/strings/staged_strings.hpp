@@ -39,12 +39,9 @@ class StagedStrings {
   // Error{no_space}: the server has dropped a string.
   void write(std::size_t string, std::uint64_t at, std::span<const std::byte> bytes);
   void flush();
-  void keep_alive() {
-    unmoved_.require();
-    keys_.keep_alive(cluster_, keys_.names().size());
-  }
-  // Errors of UnmovedSlots, since make().
-  void require_unmoved() const { unmoved_.require(); }
+  void keep_alive() { keys_.keep_alive(cluster_, keys_.names().size()); }
+  // Since make().
+  [[nodiscard]] const UnmovedSlots& unmoved() const noexcept { return unmoved_; }
   void published() noexcept { published_ = true; }
 
   [[nodiscard]] const StagedKeys& keys() const noexcept { return keys_; }

@@ -26,7 +26,7 @@ std::string_view key_of(const void* bytes, std::size_t size) {
   return {static_cast<const char*>(bytes), size};
 }
 
-// The filter, of whose keys a call that changes it has acknowledged none so far.
+// Begins a call: one that changes the filter has acknowledged no key yet.
 AnyFilter& begun(bloomery_filter* handle, Operation operation) {
   if (handle != nullptr && operation != Operation::contain) handle->acknowledged = 0;
   return used(handle);

@@ -1,6 +1,7 @@
-// A crawler in Java that fetches no page twice: a filter in a file, through the C library and JNA.
+// A crawler in Java that fetches no page twice: a filter in a file, through the C library and JNA, on machines of 64
+// bits. One thread at a time may use an object.
 //
-//   apt install openjdk-17-jdk-headless libjna-java
+//   apt install default-jdk-headless libjna-java
 //   java -cp /usr/share/java/jna.jar examples/java/Seen.java
 //
 // -Djna.library.path=DIRECTORY finds the library where it is not installed.
@@ -59,7 +60,7 @@ public class Seen implements AutoCloseable {
     }
   }
 
-  private final Pointer filter;
+  private Pointer filter;
 
   Seen(String location, long capacity, double fpr) {
     Failure error = new Failure();
@@ -89,14 +90,16 @@ public class Seen implements AutoCloseable {
     return answers;
   }
 
-  // Makes every insert durable. Call it once.
+  // Makes every insert durable. After it the other calls throw.
   @Override
   public void close() {
+    if (filter == null) return;
     Failure error = new Failure();
     try {
       error.check(C.LIBRARY.bloomery_close(filter, error));
     } finally {
       C.LIBRARY.bloomery_free(filter);
+      filter = null;
     }
   }
 

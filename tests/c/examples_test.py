@@ -27,7 +27,7 @@ def programs(project):
 
 def expect(name, text, command, scratch, **more):
     """The command prints what the text of the program says at its end."""
-    said = subprocess.run(command, cwd=scratch, check=True, capture_output=True, text=True, **more).stdout
+    said = subprocess.run(command, cwd=scratch, check=True, stdout=subprocess.PIPE, text=True, **more).stdout
     expected = re.search(r"/\* Prints:\n(.*?) \*/", text, re.DOTALL)
     expected = re.sub(r"^ \* ", "", expected.group(1), flags=re.MULTILINE)
     if said != expected:

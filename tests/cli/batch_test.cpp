@@ -111,7 +111,7 @@ TEST_P(KilledAdd, IsWholeWhenItIsRepeated) {
   int found_some = 0;
   for (int round = 0; round < (test::nightly() ? 100 : test::hurried() ? 2 : 4); ++round) {
     const std::string durability = round % 2 == 0 ? "sync" : "process";
-    const bool in_batch = kind != "plain" && round / 2 % 2 == 0;
+    const bool in_batch = kind != "plain" && (round + round / 2) % 2 == 0;
     SCOPED_TRACE("round " + std::to_string(round) + ", " + durability +
                  (in_batch ? ", in a batch" : ""));
     copy(f);

@@ -215,7 +215,8 @@ def check_redis_conf(prefix, moved):
     lines = (prefix / "share/redis-bloomery/bloomery.conf").read_text()
     # As Redis reads it: words, some of them between quotes.
     path, *rest = shlex.split(re.search("^loadmodule (.*)$", lines, re.MULTILINE)[1])
-    check(path.endswith("/lib/redis/modules/bloomery.so") and not rest and "@" not in lines, f"bloomery.conf loads {path}")
+    check(path.endswith("/lib/redis/modules/bloomery.so") and not rest and "@" not in lines,
+          f"bloomery.conf loads {path}")
     check(path == "/usr/lib/redis/modules/bloomery.so" or moved, f"the package loads {path}")
 
 

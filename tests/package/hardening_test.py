@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What is shipped is hardened, as the binaries themselves say: checked calls of libc, canaries, tables that are
 read-only once the program runs, no stack that can be executed, code that can be anywhere. Kernels, which
-are fast, have no canaries. The library destroys nothing of its own at the exit.
+are fast, have no canaries. The C++ library destroys nothing of its own at the exit.
 
 usage: hardening_test.py READELF LIBRARY [--tool FILE] [--shared FILE]... [--built FILE]...
 

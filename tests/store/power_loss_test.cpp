@@ -122,6 +122,7 @@ TEST_P(StoppedMachine, RecoversFromAStoppedRecovery) {
       ASSERT_FALSE(HasFatalFailure()) << "calls " << call << ", " << second;
     }
   }
+  EXPECT_GT(opened_ + refused_, 0U);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Opening a filter or creating it, whatever other processes do meanwhile.
 #include "store/fake_os.hpp"
 #include "store/kinds.hpp"
+#include "support/expect_error.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -141,6 +142,23 @@ TEST(OpenOrCreatePaths, AreNamedWithTheDirectoryThatIsMissing) {
     EXPECT_EQ(std::string(error.what()).find("directory " + (scratch / "")), std::string::npos)
         << error.what();
   }
+}
+
+// The system would take the path for that of another file.
+TEST(OpenOrCreatePaths, DoNotEndAtAZeroByte) {
+  Scratch scratch;
+  const Plan plan = plan_of(Layout::blocked);
+  const std::string there = scratch / "f", path = there + '\0' + "g";
+  FilterFile::create(there, plan).close();
+  const std::string text = there + ": the path goes on after a zero byte";
+  expect_error(ErrorCode::invalid_argument, {text}, [&] { FilterFile::open(path); });
+  expect_error(ErrorCode::invalid_argument, {text},
+               [&] { FilterFile::open(path, {.access = Access::write}); });
+  expect_error(ErrorCode::invalid_argument, {text},
+               [&] { FilterFile::create(path, plan, {.replace = true}); });
+  expect_error(ErrorCode::invalid_argument, {text},
+               [&] { FilterFile::open_or_create(path, plan); });
+  expect_error(ErrorCode::invalid_argument, {text}, [&] { verify(path); });
 }
 
 TEST(OpenOrCreatePaths, RefuseWhatIsNoFilterAndPlansOfNone) {

@@ -40,9 +40,9 @@ File open_locked(Os& os, const std::string& path) {
 // The system would read the path only up to a zero byte, and so open another file.
 void require_no_zero(const std::string& path) {
   if (path.find('\0') != std::string::npos)
-    throw Error(
-        ErrorCode::invalid_argument,
-        std::string(path.c_str()) + ": the path goes on after a zero byte, which no path can have");
+    throw Error(ErrorCode::invalid_argument,
+                path.substr(0, path.find('\0')) +
+                    ": the path goes on after a zero byte, which no path can have");
 }
 
 // The path with its links followed, or the path itself if that fails.

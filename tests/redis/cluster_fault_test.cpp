@@ -5,16 +5,13 @@
 
 #include <memory>
 #include <new>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "redis/cluster/cluster.hpp"
 #include "redis/cluster/slots.hpp"
-#include "redis/scripted.hpp"
-#include "redis/server.hpp"
-#include "store/scratch.hpp"
+#include "redis/node_pair.hpp"
 
 namespace bloomery {
 namespace {
@@ -22,61 +19,14 @@ namespace {
 using test::error_of;
 using test::Scripted;
 using test::Server;
+using Pair = test::NodePair;
 using Words = Scripted::Words;
 using Said = std::optional<std::string>;
-
-using namespace std::chrono_literals;
 
 std::string error_reply(std::string_view text) {
   std::string reply(1, '-');
   return reply.append(text).append("\r\n");
 }
-
-std::vector<std::uint64_t> some_keys() {
-  std::vector<std::uint64_t> keys(500);
-  std::iota(keys.begin(), keys.end(), 1'000);
-  return keys;
-}
-
-// Two nodes of a cluster, both in front of one real server, so that either can have any slot.
-struct Pair {
-  Pair() : first(real.path()), second(real.path()) {
-    const RedisAddress address{.port = first.port(), .timeout = 2'000ms};
-    everything_at_first();
-    filter.emplace(RedisFilter::create({address, "filter", 3}, plan(10'000, 0.01)));
-    filter->insert_many(some_keys());
-  }
-  static bool is_look_up(const Words& words) {
-    return words[0] == "BITFIELD_RO" || words[0] == "BITFIELD";
-  }
-  [[nodiscard]] std::string slots() const {
-    const std::string port = std::to_string(first.port());
-    return "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:" + port + "\r\n";
-  }
-  void everything_at_first() {
-    const auto answer = [slots = slots()](const Words& words) -> Said {
-      return words[0] == "CLUSTER" ? Said(slots) : std::nullopt;
-    };
-    first.say(answer);
-    second.say(answer);
-  }
-  // The first node answers so to every command for a shard of the filter.
-  void first_says(const std::string& reply) {
-    first.say([reply, slots = slots()](const Words& words) -> Said {
-      if (words[0] == "CLUSTER") return slots;
-      return reply;
-    });
-  }
-  [[nodiscard]] std::string to_second(const std::string& word,
-                                      const std::string& host = "127.0.0.1") const {
-    return error_reply(word + " 13907 " + host + ":" + std::to_string(second.port()));
-  }
-  bool all_there() { return filter->may_contain_many(some_keys()) == some_keys().size(); }
-
-  Server real;
-  Scripted first, second;
-  std::optional<RedisFilter> filter;
-};
 
 TEST(ClusterFault, AMovedSlotIsFollowedAndRemembered) {
   for (const char* host : {"127.0.0.1", ""}) {  // a node that does not know its name
@@ -86,14 +36,14 @@ TEST(ClusterFault, AMovedSlotIsFollowedAndRemembered) {
     pair.first_says(pair.to_second("MOVED", host));
     EXPECT_TRUE(pair.all_there());
     EXPECT_EQ(pair.first.asked(), 0) << "the way was not remembered";
-    EXPECT_FALSE(pair.filter->insert(some_keys()[7]));
+    EXPECT_FALSE(pair.filter->insert(Pair::keys()[7]));
   }
 }
 
 // The first look-up of those for a shard is asked again where the others are sent on to.
 TEST(ClusterFault, ASlotThatMovesWithinABatchCountsEachKeyOnce) {
   Pair pair;
-  const auto keys = some_keys();
+  const auto keys = Pair::keys();
   const auto few = std::span(keys).first(9);
   int left = 2;
   pair.first.say([&](const Words& words) -> Said {
@@ -139,74 +89,6 @@ TEST(ClusterFault, BitsAreReadWhereverTheirSlotGoes) {
   }
 }
 
-// A new node that is a replica that took over may lack what the old one has acknowledged.
-TEST(ClusterFault, AFilterWhoseSlotMovesWhileItIsWrittenIsAnError) {
-  Pair pair;
-  Filter whole(plan(10'000, 0.01));
-  whole.insert_many(some_keys());
-  int errors = 0;
-  long long published = 0;
-  // The slot moves after so many commands.
-  for (int calls = 0, moved = 1; moved != 0; ++calls) {
-    SCOPED_TRACE(calls);
-    pair.everything_at_first();
-    auto writer = RedisFilterWriter::of_bits(
-        {{.port = pair.first.port(), .timeout = 2'000ms}, "copy-" + std::to_string(calls), 1},
-        whole.plan(), whole.hasher());
-    moved = 0;
-    bool put_there = false;
-    int left = calls;
-    pair.first.say([&](const Words& words) -> Said {
-      if (words[0] == "CLUSTER") return pair.slots();
-      if (left-- > 0) return std::nullopt;
-      ++moved;
-      return pair.to_second("MOVED");
-    });
-    pair.second.say([&](const Words& words) -> Said {
-      put_there = put_there || words[0] == "SETRANGE" ||
-                  (words[0] == "EVAL" && words[1].find("RENAME") != std::string::npos);
-      return std::nullopt;
-    });
-    try {
-      writer.write(0, whole.bytes());
-      writer.publish();
-      EXPECT_FALSE(put_there) << "the new node got a part without a word";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::unavailable);
-      EXPECT_NE(std::string(error.what()).find("run it again"), std::string::npos) << error.what();
-      ++errors;
-      published += pair.real.ask({"EXISTS", "copy-" + std::to_string(calls) + ":{0}"})->integer;
-    }
-    pair.everything_at_first();
-  }
-  EXPECT_GT(errors, 3);
-  EXPECT_EQ(published, 0);
-}
-
-// When the node is back it may be one that has taken over.
-TEST(ClusterFault, AWriterThatHasLostANodeDoesNotGoOn) {
-  Pair pair;
-  auto writer = RedisFilterWriter::of_keys(
-      {{.port = pair.first.port(), .timeout = 2'000ms}, "copy", 2}, plan(10'000, 0.01), Hasher());
-  const auto hashes = test::hashes_of(Hasher(), 0, 100);
-  writer.insert_hashes(hashes);
-  pair.first.say([&](const Words& words) -> Said {
-    return Pair::is_look_up(words) ? Said("") : std::nullopt;
-  });
-  error_of([&] { writer.insert_hashes(hashes); }, ErrorCode::unavailable);
-  pair.everything_at_first();
-  for (const bool inserts : {true, false}) {
-    const std::string message = error_of(
-        [&] {
-          if (inserts) writer.insert_hashes(hashes);
-          if (!inserts) writer.publish();
-        },
-        ErrorCode::unavailable);
-    EXPECT_NE(message.find("run it again"), std::string::npos) << message;
-  }
-  EXPECT_EQ(pair.real.ask({"EXISTS", "copy:{0}"})->integer, 0);
-}
-
 TEST(ClusterFault, AMovingSlotIsAskedForAtBothEnds) {
   Pair pair;
   pair.first_says(pair.to_second("ASK"));
@@ -236,7 +118,7 @@ TEST(ClusterFault, TryAgainIsTriedAgainForAWhile) {
     if (Pair::is_look_up(words) && left > 0 && left-- > 0) return "-TRYAGAIN soon\r\n";
     return std::nullopt;
   });
-  pair.filter->insert_many(some_keys());
+  pair.filter->insert_many(Pair::keys());
   EXPECT_TRUE(pair.all_there());
   EXPECT_EQ(left, 0);
   pair.first_says("-TRYAGAIN Multiple keys request during rehashing of slot\r\n");
@@ -271,7 +153,7 @@ TEST(ClusterFault, AStringThatIsElsewhereEmptyIsNotAbsent) {
         std::string(word).append(" 1 127.0.0.1:").append(std::to_string(stranger.port()))));
     error_of([&] { pair.all_there(); }, ErrorCode::missing);
     EXPECT_EQ(pair.filter->acknowledged(), 0U);
-    error_of([&] { pair.filter->insert_many(some_keys()); }, ErrorCode::missing);
+    error_of([&] { pair.filter->insert_many(Pair::keys()); }, ErrorCode::missing);
     EXPECT_EQ(empty.ask({"DBSIZE"})->integer, 0) << "an insert left something behind";
   }
 }
@@ -313,9 +195,9 @@ TEST(ClusterFault, EveryErrorReplyHasItsCodeAndAdvice) {
       const std::string said = error_of(
           [&] {
             if (inserting)
-              pair.filter->insert_many(some_keys());
+              pair.filter->insert_many(Pair::keys());
             else
-              (void)pair.filter->may_contain_many(some_keys());
+              (void)pair.filter->may_contain_many(Pair::keys());
           },
           each.code);
       EXPECT_NE(said.find(each.reply), std::string::npos) << said;
@@ -334,7 +216,7 @@ TEST(ClusterFault, AnErrorForOneShardLeavesTheOthersInStep) {
     if (words[0] == "CLUSTER") return pair.slots();
     return words[1] == key ? Said("-OOM used memory\r\n") : std::nullopt;
   });
-  const auto fresh = some_keys().size();
+  const auto fresh = Pair::keys().size();
   std::vector<std::uint64_t> keys(3'000);
   std::iota(keys.begin(), keys.end(), 50'000 + fresh);
   error_of([&] { pair.filter->insert_many(keys); }, ErrorCode::no_space);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "redis/module_copies.hpp"
+#include "redis/node_pair.hpp"
 #include "redis/scripted.hpp"
 
 namespace bloomery {
@@ -57,9 +58,7 @@ TEST_F(ModuleCopies, HaveTheKeysAndTheMarkersOfAll) {
 // A new node that is a replica that took over may lack what the old one has acknowledged.
 TEST_F(ModuleCopies, WhoseSlotMovesMeanwhileAreAnError) {
   Scripted first(module_server().path()), second(module_server().path());
-  const std::string slots =
-      "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:" + std::to_string(first.port()) +
-      "\r\n";
+  const std::string slots = test::all_slots_at(first.port());
   const std::string moved = "-MOVED 1 127.0.0.1:" + std::to_string(second.port()) + "\r\n";
   auto source = open("a");
   ModuleFilter* const one[] = {&source};

@@ -50,6 +50,22 @@ TEST(RotatingString, OfAnOlderGenerationIsNeitherOpenedNorReplaced) {
   server.ask({"DEL", "b", "{b}:older", "{b}:older:older"});
 }
 
+// The older generation of '{f}' would have the key that the one of 'f' has.
+TEST(RotatingString, ReplacesNoGenerationOfAnother) {
+  const test::Server& server = test::strings_server();
+  server.ask({"FLUSHALL"});
+  const auto create = [&](const std::string& key, bool replace) {
+    return RotatingRedisFilter::create({server.address(), key}, 10'000, 1e-6, Hasher(),
+                                       std::nullopt, replace);
+  };
+  auto filter = create("f", false);
+  filter.insert("a key");
+  filter.rotate();
+  error_of([&] { create("{f}", true); }, ErrorCode::exists);
+  EXPECT_TRUE(filter.may_contain("a key"));
+  EXPECT_FALSE(create("f", true).may_contain("a key"));
+}
+
 TEST(RotatingString, StaysWhereItCannotBeReplaced) {
   const test::Server& server = test::strings_server();
   server.ask({"FLUSHALL"});

@@ -325,21 +325,6 @@ TEST_P(RotatingStrings, AreNotTakenForAnother) {
   EXPECT_EQ(open().insert_many(items), items.size());
 }
 
-// The older generation of the filter '{f}' would have the key that the one of 'f' has.
-TEST_P(RotatingStrings, ReplaceNoGenerationOfAnother) {
-  if (in_shards()) GTEST_SKIP() << "such a name has no shards";
-  auto filter = made();
-  const auto items = keys_from(1, 1'000);
-  filter.insert_many(items);
-  filter.rotate();
-  const auto create = [](const std::string& key) {
-    return RotatingRedisFilter::create(at(key), 10'000, 1e-6, Hasher(), std::nullopt, true);
-  };
-  error_of([&] { create("{f}"); }, ErrorCode::exists);
-  EXPECT_EQ(filter.may_contain_many(items), items.size());
-  EXPECT_EQ(create("f").may_contain_many(items), 0U);
-}
-
 TEST_P(RotatingStrings, RotateNoOther) {
   auto filter = made();
   server().ask({"FLUSHALL"});

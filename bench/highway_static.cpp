@@ -7,11 +7,14 @@ namespace bloomery::bench {
 
 namespace {
 
-// The ring without the AVX-512 kernel's hashing of eight keys at once, so that it is the same for both.
+// An instruction set without the AVX-512 kernel's hashing of eight keys at once, so that the ring is the same for both.
+struct OneKeyAtATime {
+  static constexpr bool kOneRing = false;
+};
+
 template <class Block>
-constexpr detail::BitKernel kRing =
-    detail::make_bit_kernel<detail::WholeBlocks<detail::LayoutOf<Layout::blocked>, void, Block>>(
-        "ring");
+constexpr detail::BitKernel kRing = detail::make_bit_kernel<
+    detail::WholeBlocks<detail::LayoutOf<Layout::blocked>, OneKeyAtATime, Block>>("ring");
 
 std::uint32_t* block_of(const detail::BitArray& array, Hash128 key) {
   return detail::words_of(array, detail::LayoutOf<Layout::blocked>::block<0>(array, key));

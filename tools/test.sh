@@ -113,6 +113,7 @@ test_by_night() {
   phase "without-redis build" build_tests without-redis
   try without-redis
   phase "fuzz, 600 s each" run_fuzz 600
+  phase "benches, quick" ./dev bench quick
   phase clang-tidy check_tidy
   phase "mutants, 10 a folder" run_mutants --count 10 --seed "$(date +%Y%m%d)"
   cross_phases

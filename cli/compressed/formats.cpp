@@ -15,7 +15,7 @@ struct Bytes {
 };
 
 struct Magic {
-  Format format;
+  std::optional<Format> format;  // none: a filter
   std::size_t size;
   Bytes bytes[kMostMagic];
 };
@@ -31,6 +31,9 @@ constexpr Magic kMagics[] = {
     // "BZh", the block size, and then a block (the digits of pi) or the end (those of the root of pi).
     {Format::bzip2, 10, {'B', 'Z', 'h', {'1', '9'}, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59}},
     {Format::bzip2, 10, {'B', 'Z', 'h', {'1', '9'}, 0x17, 0x72, 0x45, 0x38, 0x50, 0x90}},
+    // docs/format.md: a filter, and a dump of one.
+    {std::nullopt, 8, {0x89, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n', kNone, kNone}},
+    {std::nullopt, 8, {0x89, 'B', 'L', 'D', '\r', '\n', 0x1A, '\n', kNone, kNone}},
 };
 
 }  // namespace
@@ -59,7 +62,7 @@ Sniffed sniff(std::string_view start) noexcept {
                                    return byte >= wanted.least && byte <= wanted.most;
                                  });
     if (!same) continue;
-    if (there == magic.size) return {true, magic.format};
+    if (there == magic.size) return {true, magic.format, !magic.format};
     sniffed.decided = false;
   }
   return sniffed;

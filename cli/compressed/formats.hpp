@@ -1,4 +1,4 @@
-// The compressed formats that the tool reads and writes, and the first bytes that tell them apart.
+// The compressed formats that the tool reads and writes, and the first bytes that tell them, text and filters apart.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ enum class Format : std::uint8_t { gzip, zstd, xz, bzip2 };
 // What the first bytes of an input tell about its format.
 struct Sniffed {
   bool decided = true;           // false: they may still become the start of a format
-  std::optional<Format> format;  // none: text
+  std::optional<Format> format;  // none: text, or a filter
+  bool filter = false;           // one of Bloomery's own files
 };
 
 // This many bytes are enough to recognize every format.

@@ -158,7 +158,9 @@ constexpr Flag kFlags[] = {
      "keys ignore the case of the letters A to Z", "Other letters stay different."},
     {FlagId::on, 0, kStreams, "raw", "", "",
      "read inputs as they are, even if they look compressed",
-     "Without it, inputs in the formats gzip, zstd, xz and bzip2 are decompressed.", &Options::raw},
+     "Without it, inputs in the formats gzip, zstd, xz and bzip2 are decompressed, and a pipe that "
+     "begins like a filter is an error.",
+     &Options::raw},
     {FlagId::compress, 'Z', kPrinting, "compress", "FORMAT", "gzip|zstd|xz|bzip2",
      "compress the lines that are printed: gzip, zstd, xz or bzip2",
      "Like the program of that name by default. With --filter the output is a sequence of "

@@ -65,6 +65,7 @@ std::optional<std::size_t> InputBytes::read_start(std::span<char> room, bool wai
       start_ = read;
       continue;
     }
+    if (sniffed.filter) refuse_filter(input_);
     if (!sniffed.format) return read.size();
     decompressor_.emplace(*sniffed.format, input_.name());
     compressed_.resize(std::max(kCompressedBytes, read.size()));

@@ -91,38 +91,26 @@ Sample sample_of_compressed(int fd, off_t begin, Format format, char end) {
   return sample;
 }
 
+// Where reading a file begins.
+off_t begin_of(const Input& input) {
+  return input.path == "-" ? ::lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+}
+
+Sniffed sniff_at(int fd, off_t begin) {
+  std::array<char, kMostMagic> start{};
+  const ssize_t got = ::pread(fd, start.data(), start.size(), begin);
+  return sniff({start.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
+}
+
 Sample sample_of(const Input& input, std::uint64_t size, const ReadRule& rule) {
   const FileDescriptor fd = open_input(input);
-  const off_t begin = input.path == "-" ? ::lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
-  std::array<char, kMostMagic> start{};
-  const ssize_t got = rule.raw ? 0 : ::pread(fd.get(), start.data(), start.size(), begin);
-  const Sniffed sniffed =
-      sniff({start.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
+  const off_t begin = begin_of(input);
+  const Sniffed sniffed = rule.raw ? Sniffed{} : sniff_at(fd.get(), begin);
   if (!sniffed.format) return sample_of_text(fd.get(), begin, size, rule.end);
   Sample sample = sample_of_compressed(fd.get(), begin, *sniffed.format, rule.end);
   // Lines that differ do not compress below a byte each. Those of a bomb do, and must not take memory.
   sample.lines = std::min(sample.lines, sample.bytes);
   return sample;
-}
-
-// A filter given as an input of lines is a mistake: `check a.bloom b.bloom`, `rebuild a.bloom < a.bloom`.
-void refuse_filter(const Input& input) {
-  constexpr std::string_view kFilter =
-      "\x89"
-      "BLM\r\n\x1a\n";  // docs/format.md
-  constexpr std::string_view kDump =
-      "\x89"
-      "BLD\r\n\x1a\n";
-  std::array<char, kFilter.size()> start{};
-  const FileDescriptor fd = open_input(input);
-  const off_t begin = input.path == "-" ? ::lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
-  const ssize_t got = ::pread(fd.get(), start.data(), start.size(), begin);
-  const std::string_view found(start.data(), start.size());
-  if (got == static_cast<ssize_t>(start.size()) && (found == kFilter || found == kDump))
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} is a filter, not text; FILE is the one filter of the verb, and the "
-                            "arguments after it are read line by line",
-                            input.name()));
 }
 
 bool is_output(const struct stat& status) {
@@ -140,6 +128,13 @@ mode_t rights_of_others(const struct stat& status, gid_t group) {
 
 }  // namespace
 
+void refuse_filter(const Input& input) {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{} is a filter, not text; FILE is the one filter of the verb, and the "
+                          "arguments after it are read line by line",
+                          input.name()));
+}
+
 std::vector<Input> find_inputs(const std::vector<std::string>& paths) {
   std::vector<Input> inputs;
   inputs.reserve(paths.size() + 1);
@@ -154,7 +149,8 @@ std::vector<Input> find_inputs(const std::vector<std::string>& paths) {
     if (input.path != "-" && ::access(input.path.c_str(), R_OK) != 0)
       throw_system(fmt::format("cannot read {}", input.name()), errno, input.path);
     input.bytes = bytes_to_read(input, status);
-    if (S_ISREG(status.st_mode)) refuse_filter(input);
+    if (S_ISREG(status.st_mode) && sniff_at(open_input(input).get(), begin_of(input)).filter)
+      refuse_filter(input);
   }
   return inputs;
 }

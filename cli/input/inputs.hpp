@@ -26,8 +26,11 @@ struct Input {
 };
 
 // Checks every path, and opens only regular files (a named pipe can be opened once). No paths: the
-// standard input. Error: missing, unreadable, a directory.
+// standard input. Error: missing, unreadable, a directory, a filter.
 [[nodiscard]] std::vector<Input> find_inputs(const std::vector<std::string>& paths);
+
+// Throws the error of a filter among the inputs, which is a mistake: `check a.bloom b.bloom`, `rebuild a.bloom < a.bloom`.
+[[noreturn]] void refuse_filter(const Input& input);
 
 // Error if the standard output is one of the inputs: the run would eat its own output.
 void refuse_own_output(const std::vector<Input>& inputs);

@@ -282,6 +282,24 @@ TEST(Compressed, FormatsBeforeTheStandardAreRefusedBehindEveryPartOfAHeader) {
   }
 }
 
+TEST(Compressed, FirstBytesTellAFilter) {
+  for (const std::string start : {"\x89"
+                                  "BLM\r\n\x1a\n",
+                                  "\x89"
+                                  "BLD\r\n\x1a\n"}) {
+    for (std::size_t size = 0; size < start.size(); ++size) {
+      EXPECT_FALSE(sniff(start.substr(0, size)).decided) << size;
+      std::string other = start.substr(0, size + 1);
+      other[size] = static_cast<char>(other[size] ^ 0x80);
+      EXPECT_TRUE(sniff(other).decided && !sniff(other).filter) << size;
+    }
+    for (const std::string& whole : {start, start + "more"}) {
+      EXPECT_TRUE(sniff(whole).decided && sniff(whole).filter);
+      EXPECT_FALSE(sniff(whole).format);
+    }
+  }
+}
+
 TEST(Compressed, FirstBytesTellTheFormat) {
   for (const Format format : kFormats) {
     const std::string bytes = encoded(format, "x\n");

@@ -199,6 +199,14 @@ TEST_F(Files, AFilterIsNotReadAsText) {
     EXPECT_EQ(run({"check", "-q", one}, "a\n").code, 0) << verb;
   }
   EXPECT_TRUE(is_error(run({"dedup", two}), {two + " is a filter, not text"}));
+  // The first bytes of a pipe are seen only when it is read.
+  const std::string bytes = text_of(two);
+  for (const char* verb : {"check", "add", "rebuild"})
+    EXPECT_TRUE(is_error(run({verb, one}, bytes), {"input is a filter, not text"})) << verb;
+  EXPECT_TRUE(is_error(run({"dedup"}, bytes), {"input is a filter, not text"}));
+  EXPECT_EQ(run({"check", "-q", one}, "a\n").code, 0);
+  EXPECT_EQ(run({"check", "-q", "-c", "--raw", one}, "a\n" + bytes).code, 0);
+  EXPECT_NE(run({"dedup", "-q", "--raw"}, bytes).out, "");
 }
 
 TEST_F(Files, QuietIsForEveryVerb) {

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "redis/nodes.hpp"
+#include "redis/shards/shard_maker.hpp"
 #include "support/random.hpp"
 
 namespace bloomery {
@@ -121,6 +122,33 @@ TEST(Cluster, ShardsAreReplacedOnAllNodesOrOnNone) {
   EXPECT_TRUE(has(1));
   put(50'000);
   EXPECT_TRUE(has(50'000));
+}
+
+// The others have put their shards in place by then, and the node of shard 0 refuses what would undo it.
+TEST(Cluster, ARightThatOnlyTheNodeOfShard0DeniesLeavesTheFilterThatIsThere) {
+  const auto keys = keys_from(1, 3'000);
+  auto there = RedisFilter::create({nodes().address(), "denied", 6}, plan_of_blocks());
+  there.insert_many(keys);
+  const std::size_t first = nodes().holder(there.keys()[0]);
+  for (const char* right : {"-unlink", "-rename", "-persist", "-pexpire", "-expire", "-strlen"}) {
+    SCOPED_TRACE(right);
+    for (std::size_t i = 0; i < nodes().size(); ++i) {
+      nodes()[i].ask({"ACL", "SETUSER", "bob", "reset", "on", ">word", "~*", "+@all"});
+      if (i == first) nodes()[i].ask({"ACL", "SETUSER", "bob", right});
+    }
+    RedisAddress bob = nodes().address();
+    bob.user = "bob";
+    bob.password = "word";
+    error_of(
+        [&] {
+          RedisFilterWriter::of_keys({bob, "denied", 0}, plan_of_blocks(), Hasher(), true)
+              .publish();
+        },
+        ErrorCode::denied);
+    EXPECT_EQ(there.may_contain_many(keys), keys.size());
+    EXPECT_NO_THROW(RedisFilter::open({nodes().address(1), "denied", 0}));
+    nodes()[first].ask({"UNLINK", detail::claim_beside(there.keys()[0])});  // it would expire
+  }
 }
 
 TEST(Cluster, ANodeThatDiesIsAnErrorAndItsKeysAreKnown) {

@@ -30,7 +30,9 @@ class ModuleLoader {
   ModuleLoader& operator=(const ModuleLoader&) = delete;
   ~ModuleLoader();
 
-  // Loads the next chunk; call it for all chunks in order. Error{corrupt}: the module refuses the chunk.
+  // Loads the next chunk; call it for all chunks in order. Error{corrupt}: the module refuses the chunk. After an
+  // Error{unavailable} begin again with another loader: a failover may have lost earlier chunks. The same holds for
+  // publish().
   void load(const ModuleChunk& chunk);
   // Instead of load(): loads a payload of DUMP. Error{corrupt}: the payload is damaged, or comes from
   // another module or version; {not_a_filter}: it is not a filter.

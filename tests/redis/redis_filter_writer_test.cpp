@@ -236,6 +236,24 @@ TEST_F(Writer, CollectedKeysOutliveTheirString) {
   EXPECT_EQ(keys_there(), 1);
 }
 
+// The server that answers next may be a replica that took over, and lack bits that the one before has acknowledged.
+TEST_F(Writer, BitsAreNotPublishedAfterALostConnection) {
+  test::Scripted node(server().path());
+  Filter filter(of_blocks(120));
+  filter.insert_many(keys_from(1, 2'000));
+  auto writer =
+      RedisFilterWriter::of_bits({{.port = node.port()}, "s"}, filter.plan(), filter.hasher());
+  writer.write(0, filter.bytes());
+  node.say([](const test::Scripted::Words& words) {
+    return words[0] == "EVAL" ? std::optional<std::string>("") : std::nullopt;  // hangs up
+  });
+  error_of([&] { writer.publish(); }, ErrorCode::unavailable);
+  node.say({});
+  const std::string message = error_of([&] { writer.publish(); }, ErrorCode::unavailable);
+  EXPECT_NE(message.find("run it again"), std::string::npos) << message;
+  EXPECT_EQ(server().ask({"EXISTS", "s"})->integer, 0);
+}
+
 // Whoever publishes again does not know that others use the filter already.
 TEST_F(Writer, CollectedKeysDoNotReplaceTheirOwnFilter) {
   test::Scripted node(server().path());

@@ -42,7 +42,12 @@ class ModuleLoader::Staged {
 
   void load(const ModuleChunk& chunk) {
     if (chunk.iterator == 1) keys_.require_expiry(cluster_);
-    detail::load_chunk(cluster_, key(), chunk, name_);
+    unmoved_.require();
+    try {
+      detail::load_chunk(cluster_, key(), chunk, name_);
+    } catch (const Error& error) {
+      unmoved_.explain(error);
+    }
   }
 
   void restore(std::string_view payload) {
@@ -59,6 +64,7 @@ class ModuleLoader::Staged {
   }
 
   void publish() {
+    unmoved_.require();
     if (!keys_.publish_only(cluster_, {replace_ ? "1" : "0"}))
       throw Error(
           ErrorCode::exists,
@@ -75,6 +81,7 @@ class ModuleLoader::Staged {
 
   detail::Cluster cluster_;
   detail::StagedKeys keys_;
+  detail::UnmovedSlots unmoved_{cluster_};
   std::string name_;
   bool replace_;
   bool published_ = false;

@@ -199,6 +199,8 @@ class RedisFilterWriter::NewStrings {
     if (collected_) {
       make();
       send(0, collected_->bytes());
+    } else {
+      staged_.unmoved().require();
     }
     if (header_.shards == 0)
       publish_string();

@@ -297,6 +297,17 @@ TEST_P(RedisStrings, AreNotHealedByAnInsertWhereOneIsCut) {
   error_of([] { open(); }, ErrorCode::corrupt);
 }
 
+TEST(RedisFilter, IsNamedWholeInAMessageWhereItsKeyHasAZeroByte) {
+  const std::string key("a\0b", 3);
+  const std::string error = error_of(
+      [&] {
+        RedisFilter::open({strings_server().address(), key});
+      },
+      ErrorCode::missing);
+  EXPECT_NE(error.find(" 'a\\x00b' is not there; create it, or check the key"), std::string::npos)
+      << error;
+}
+
 TEST(RedisFilter, LeavesNothingBehindWhereItsStringGoesWhileKeysAreInserted) {
   test::Scripted between(strings_server().path());
   RedisFilter::create({strings_server().address(), "going"}, plan(1'000, 0.01));

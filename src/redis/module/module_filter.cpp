@@ -124,8 +124,9 @@ ModuleRecord find_record(Cluster& cluster, const RedisPlace& place) {
   const std::string name = detail::name_of(cluster.name(), key);
   const Reply found = cluster.ask(key, {"GET", key});
   if (found->type == REDIS_REPLY_NIL)
-    throw Error(ErrorCode::missing, name + " is not there, the record of '" + place.key +
-                                        "'; create the filter, or check the name");
+    throw Error(ErrorCode::missing, name + " is not there, the record of " +
+                                        detail::quoted_key(place.key) +
+                                        "; create the filter, or check the name");
   detail::require_type(found, REDIS_REPLY_STRING, name);
   const std::string_view bytes(found->str, found->len);
   if (detail::is_claim(bytes)) throw detail::being_made(name);
@@ -152,11 +153,12 @@ ModuleFilter ModuleFilter::create(const RedisPlace& place, const ModuleReserve& 
     return ModuleFilter(std::move(keys));
   }
   if (reserve.kind != Kind::plain && reserve.kind != Kind::scalable)
-    throw Error(ErrorCode::wrong_kind,
-                "'" + place.key + "': filters of a module in shards are plain or scalable");
+    throw Error(ErrorCode::wrong_kind, detail::quoted_key(place.key) +
+                                           ": filters of a module in shards are plain or scalable");
   if (!reserve.layout.empty())
-    throw Error(ErrorCode::invalid_argument,
-                "'" + place.key + "': the servers choose the layout of filters in shards");
+    throw Error(
+        ErrorCode::invalid_argument,
+        detail::quoted_key(place.key) + ": the servers choose the layout of filters in shards");
   // Whatever layout the module chooses, the filter has about this number of bits. This refuses parameters that no
   // filter can have.
   const Plan about = plan(reserve.capacity, reserve.fpr);

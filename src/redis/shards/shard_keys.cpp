@@ -25,8 +25,8 @@ void check_name(std::string_view name) {
   if (name.find('{') != std::string_view::npos)
     throw Error(
         ErrorCode::invalid_argument,
-        "the name '" + std::string(name) +
-            "' has a brace, which would put all shards into one slot; choose a name without");
+        "the name " + quoted_key(name) +
+            " has a brace, which would put all shards into one slot; choose a name without");
 }
 
 }  // namespace

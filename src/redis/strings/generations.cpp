@@ -10,8 +10,8 @@
 namespace bloomery::detail {
 
 Error not_next(const BitString& newer, const BitString& older) {
-  return {ErrorCode::mismatch, older.name() + " is not the generation before that of '" +
-                                   newer.key() + "'; rotate, which drops it"};
+  return {ErrorCode::mismatch, older.name() + " is not the generation before that of " +
+                                   quoted_key(newer.key()) + "; rotate, which drops it"};
 }
 
 void require_next(const BitString& newer, const BitString& older, std::uint64_t newer_generation,

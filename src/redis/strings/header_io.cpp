@@ -39,8 +39,9 @@ RedisHeader header_at(Cluster& cluster, const RedisPlace& place) {
   const StringStart start =
       read_start(cluster, place.shards ? first_shard_key(place.key) : place.key);
   if (place.shards && start.bytes.empty())
-    throw Error(ErrorCode::missing, start.name + " is not there, the first shard of '" + place.key +
-                                        "'; create the filter, or check the name");
+    throw Error(ErrorCode::missing, start.name + " is not there, the first shard of " +
+                                        quoted_key(place.key) +
+                                        "; create the filter, or check the name");
   if (place.shards && is_claim(start.bytes)) throw being_made(start.name);
   const RedisHeader header = header_in(start);
   if (!place.shards && header.shards != 0)

@@ -95,7 +95,7 @@ std::optional<RedisHeader> find_replaced(Cluster& cluster, const RedisPlace& pla
                     "not is replaced; choose another name");
   if (*place.shards != 0 && *place.shards != header.shards)
     throw Error(ErrorCode::mismatch,
-                "'" + place.key + "' has " + std::to_string(header.shards) +
+                detail::quoted_key(place.key) + " has " + std::to_string(header.shards) +
                     " shards, and keeps that number; choose another name for " +
                     std::to_string(*place.shards));
   return header;
@@ -319,8 +319,8 @@ RedisFilterWriter RedisFilterWriter::begin(Source source, const RedisPlace& plac
   if (replaced && header.string_bytes() < replaced->string_bytes())
     throw Error(
         ErrorCode::mismatch,
-        "the shards of '" + place.key +
-            "' would become shorter, and clients that still have the old filter open would write "
+        "the shards of " + detail::quoted_key(place.key) +
+            " would become shorter, and clients that still have the old filter open would write "
             "beyond their end; choose another name, or at least as many bits");
   return RedisFilterWriter(std::make_unique<NewStrings>(
       std::move(cluster), header, StagedKeys(std::move(keys), detail::kShardStrings), replace,

@@ -95,8 +95,8 @@ void require_newer(Cluster& cluster, const std::string& key) {
   for (const std::string& newer : {whole, inner}) {
     if (older_redis_key(newer) == key && identity_at(cluster, newer) == identity)
       throw Error(ErrorCode::mismatch, detail::name_of(cluster.name(), key) +
-                                           " is the older generation of '" + newer +
-                                           "'; open that");
+                                           " is the older generation of " +
+                                           detail::quoted_key(newer) + "; open that");
   }
 }
 
@@ -110,8 +110,8 @@ void require_own_older(Cluster& cluster, const std::string& key) {
   const std::string identity = identity_at(cluster, older);
   if (!identity.empty() && identity_at(cluster, other) == identity)
     throw Error(ErrorCode::exists, detail::name_of(cluster.name(), older) +
-                                       " is the older generation of '" + other +
-                                       "'; choose another key");
+                                       " is the older generation of " +
+                                       detail::quoted_key(other) + "; choose another key");
 }
 
 // The first key represents the filter: it is made and rotated last.
@@ -166,8 +166,8 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisPlace& place, std::ui
   if (place.shards) {
     if (replace)
       throw Error(ErrorCode::wrong_kind,
-                  "'" + place.key +
-                      "': a rotating filter in shards is not replaced; rotate it twice, or choose "
+                  detail::quoted_key(place.key) +
+                      ": a rotating filter in shards is not replaced; rotate it twice, or choose "
                       "another name");
     return {place, create_shards(place, plan, hasher)};
   }
@@ -191,10 +191,10 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisPlace& place, std::ui
   detail::require_type(created, REDIS_REPLY_INTEGER, name);
   if (created->integer != 1)
     throw Error(ErrorCode::exists,
-                name + " or '" + older_key +
-                    (replace ? "' exists and is not a rotating filter, and only such a filter is "
+                name + " or " + detail::quoted_key(older_key) +
+                    (replace ? " exists and is not a rotating filter, and only such a filter is "
                                "replaced; "
-                             : "' exists already; open it, or ") +
+                             : " exists already; open it, or ") +
                     "choose another key");
   return {place, header};
 }

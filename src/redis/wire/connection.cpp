@@ -105,8 +105,18 @@ void append_number(std::string& to, std::uint64_t value) {
 }  // namespace
 
 std::string name_of(const std::string& server, std::string_view key) {
-  std::string name = server;
-  return name.append(" '").append(key).append("'");
+  return server + " " + quoted_key(key);
+}
+
+std::string quoted_key(std::string_view key) {
+  std::string quoted = "'";
+  for (const char c : key) {
+    if (c == '\0')
+      quoted += "\\x00";
+    else
+      quoted += c;
+  }
+  return quoted += '\'';
 }
 
 bool says(const redisReply& reply, std::string_view part) noexcept {

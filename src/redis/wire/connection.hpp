@@ -30,6 +30,8 @@ constexpr std::size_t kMostReplyBytes = std::size_t{65} << 20;
 
 // The name of a key in errors: "redis host:port 'key'".
 [[nodiscard]] std::string name_of(const std::string& server, std::string_view key);
+// The key in quotation marks. A zero byte, at which the text of an Error would end, is written as \x00.
+[[nodiscard]] std::string quoted_key(std::string_view key);
 // Whether the text of an error reply contains these words.
 [[nodiscard]] bool says(const redisReply& reply, std::string_view part) noexcept;
 

@@ -198,6 +198,20 @@ TEST(PhpBucket, IsNotStoredIfTheServerEvictsItMeanwhile) {
   }
 }
 
+TEST(PhpBucket, IsOpenedWhileAnotherClientRotatesIt) {
+  const Server server;
+  const auto scheme = PhpScheme::crc32_mt(10'000, 1'000);
+  RedisPhpFilter::create({server.address(), "rptc"}, scheme).insert("a key");
+  test::Scripted between(server.path());
+  between.say([&](const test::Scripted::Words& words) {
+    if (words[0] == "GETRANGE") RedisPhpFilter::rotate({server.address(), "rptc"});
+    return std::nullopt;
+  });
+  auto bucket = RedisPhpFilter::open({{.port = between.port()}, "rptc"}, scheme);
+  EXPECT_EQ(server.ask({"EXISTS", "rptc"})->integer, 0);
+  error_of([&] { (void)bucket.may_contain("a key"); }, ErrorCode::missing);
+}
+
 TEST(PhpBucket, IsRotatedByARename) {
   const Server server;
   EXPECT_FALSE(RedisPhpFilter::rotate({server.address(), "rptc"}));

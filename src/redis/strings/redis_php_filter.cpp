@@ -5,13 +5,13 @@
 #include <bloomery/rotating_redis_filter.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "redis/strings/generations.hpp"
+#include "redis/strings/header_io.hpp"
 #include "redis/strings/redis_header.hpp"
 #include "redis/strings/staged_strings.hpp"
 
@@ -33,7 +33,8 @@ constexpr std::string_view kRotateBits =
 void require_unsharded(const RedisPlace& place) {
   if (place.shards)
     throw Error(ErrorCode::wrong_kind,
-                "'" + place.key + "': the bits of a PHP class are under one key, not in shards");
+                detail::quoted_key(place.key) +
+                    ": the bits of a PHP class are under one key, not in shards");
 }
 
 // Error{mismatch}: the key holds a filter with a header.
@@ -43,10 +44,9 @@ StringBits bits_under(const RedisPlace& place, const std::string& key, const Php
   const std::string name = detail::name_of(cluster.name(), key);
   StringBits bits(std::move(cluster), {{key, name, guard, scheme.hash_count()}});
   bits.check_lengths();
-  if (bits.strings()[0].guard().least_bytes < detail::kRedisHeaderBytes) return bits;
-  std::array<char, detail::kRedisHeaderBytes> start;
-  bits.read(0, std::as_writable_bytes(std::span(start)));
-  if (detail::has_redis_magic({start.data(), start.size()}))
+  // A client may rotate the bucket meanwhile: then there is nothing to read, and that is no error.
+  const detail::StringStart start = detail::read_start(bits.cluster(), key);
+  if (start.bytes.size() == detail::kRedisHeaderBytes && detail::has_redis_magic(start.bytes))
     throw Error(ErrorCode::mismatch,
                 name +
                     " is a filter with a header of its own, and no PHP bucket; open it without a "

@@ -26,8 +26,9 @@ constexpr std::string_view kRenew =
     "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end "
     "return redis.call('PEXPIRE', KEYS[1], ARGV[2])";
 
-// KEYS: the claim, the note. ARGV: the value of the claim, the note, its time to live. A maker that fails must be able to
-// remove its claim before it puts keys back, so a user without the right to UNLINK gets the error before any key moves.
+// KEYS: the claim, the note. ARGV: the value of the claim, the note, its time to live. A maker that fails must be able
+// to remove its claim before it puts keys back, so a user without the right to UNLINK gets the error before any key
+// moves.
 constexpr std::string_view kLeaveNote =
     "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end "
     "redis.call('UNLINK', KEYS[2]) redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3]) return 1";

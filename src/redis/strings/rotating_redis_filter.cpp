@@ -110,8 +110,8 @@ void require_own_older(Cluster& cluster, const std::string& key) {
   const std::string identity = identity_at(cluster, older);
   if (!identity.empty() && identity_at(cluster, other) == identity)
     throw Error(ErrorCode::exists, detail::name_of(cluster.name(), older) +
-                                       " is the older generation of " +
-                                       detail::quoted_key(other) + "; choose another key");
+                                       " is the older generation of " + detail::quoted_key(other) +
+                                       "; choose another key");
 }
 
 // The first key represents the filter: it is made and rotated last.

@@ -211,10 +211,10 @@ class AnyFilter {
   // unless the range of keys can be read only once.
   template <class R, class A = std::span<bool>>
   std::size_t insert_many(R&& keys, A&& fresh = {}) {
-    // Any other range may throw between two keys, and then nobody would know how many were new.
+    // Other ranges and keys may throw between two keys, and then nobody would know how many were new.
     if constexpr (detail::require_keys<std::remove_reference_t<R>>() &&
-                  std::ranges::contiguous_range<R>)
-      if (direct_.memory != nullptr) {
+                  std::ranges::contiguous_range<R> && std::ranges::sized_range<R>)
+      if (detail::kConvertsQuietly<std::ranges::range_value_t<R>> && direct_.memory != nullptr) {
         acknowledged_ = 0;
         const std::size_t count = direct_.memory->insert_many(keys, fresh);
         *direct_.inserted += count;

@@ -69,7 +69,8 @@ class CountingView : public detail::KeyCalls<CountingView> {
   // the key is certainly not there. kUncounted: all its counters are saturated, and the key may be there
   // any number of times.
   template <class K>
-  [[nodiscard]] std::uint64_t count_at_most(const K& key) const noexcept {
+  [[nodiscard]] std::uint64_t count_at_most(const K& key) const
+      noexcept(detail::kConvertsQuietly<K>) {
     return count_hash_at_most(hash(key));
   }
 

@@ -157,7 +157,7 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   // and remove_hashes would, but hold only the hashes of one commit.
   bool insert_hash(Hash128 hash);
   template <class K>
-  [[nodiscard]] bool may_contain(const K& key) const noexcept {
+  [[nodiscard]] bool may_contain(const K& key) const noexcept(detail::kConvertsQuietly<K>) {
     if (bits_ != nullptr) return bits_->may_contain(key);
     return KeyCalls::may_contain(key);
   }

@@ -14,6 +14,7 @@ import tempfile
 KEY = "a key is an integer of up to 64 bits, but no character; text (std::string_view); or bytes"
 KEYS = "keys are a range of integers, text or bytes"
 ANSWERS = "answers are a range of bools or other integers: std::vector<bool>, std::span<bool>"
+THREADS = "several threads take keys that are contiguous and have a size, as in a std::vector"
 LANGUAGE = "Bloomery needs C++20: compile with -std=c++20"
 
 # Code, the standard, and what the first error says; whether it is the only one.
@@ -27,6 +28,13 @@ CASES = [
     ("filter.insert_many(std::vector<double>{});", "c++20", KEYS, True),
     ("filter.may_contain_many(7);", "c++20", KEYS, True),
     ("std::vector<double> no; filter.insert_many(std::vector<int>{}, no);", "c++20", ANSWERS, True),
+    ("filter.insert_many(std::vector<int>{}, std::span<bool>{}, 4);", "c++20", None, True),
+    ("filter.insert_many(std::list<int>{}, std::span<bool>{}, 4);", "c++20", THREADS, True),
+    ("filter.may_contain_many(ToZero{}, std::span<bool>{}, 4);", "c++20", THREADS, True),
+    ("filter.insert_many(std::vector<double>{}, std::span<bool>{}, 4);", "c++20", KEYS, True),
+    ("filter.insert_many(7, std::span<bool>{}, 4);", "c++20", KEYS, True),
+    ("std::vector<double> no; filter.insert_many(std::vector<int>{}, no, 4);", "c++20", ANSWERS, True),
+    ("any.insert_many(ToZero{}); any.may_contain_many(ToZero{});", "c++20", None, True),
     ("any.insert(std::uint64_t{1}); std::vector<bool> out(1); any.insert_many(std::vector<int>{1}, out);", "c++20",
      None, True),
     ("any.insert(2.5);", "c++20", KEY, True),
@@ -41,7 +49,16 @@ CASES = [
 
 
 STANDARD = "c++20"  # the headers are precompiled with it
-HEADERS = "".join(f"#include <{name}>\n" for name in ("bloomery/any_filter.hpp", "bloomery/filter.hpp", "vector"))
+HEADERS = "".join(f"#include <{name}>\n" for name in ("bloomery/any_filter.hpp", "bloomery/filter.hpp", "list", "vector"))
+# Contiguous, and without a size.
+HEADERS += """
+struct Zero { friend bool operator==(const std::uint64_t* at, Zero) { return *at == 0; } };
+struct ToZero {
+  std::uint64_t keys[3] = {1, 2, 0};
+  const std::uint64_t* begin() const { return keys; }
+  Zero end() const { return {}; }
+};
+"""
 
 
 def errors_of(compiler, include, code, standard):

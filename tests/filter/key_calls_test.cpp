@@ -16,6 +16,7 @@
 
 #include "support/expect_error.hpp"
 #include "support/read_once.hpp"
+#include "support/throwing_key.hpp"
 
 namespace bloomery {
 namespace {
@@ -227,6 +228,38 @@ TYPED_TEST(KeyCalls, WriteNoAnswerPastTheRoomOfARangeThatIsWrongAboutItself) {
            [&] { this->one_.filter.insert_many(keys, direct); }})
     test::expect_error(ErrorCode::invalid_argument, {"room for 2 answers"}, call);
   EXPECT_TRUE(std::all_of(room.get() + 2, room.get() + kKeys, [](bool each) { return each; }));
+}
+
+TYPED_TEST(KeyCalls, ThrowWhatTheConversionOfAKeyThrows) {
+  auto& filter = this->one_.filter;
+  const std::string text = "a text";
+  const test::ThrowingKey good(text), bad("no text", true);
+  static_assert(noexcept(filter.may_contain(text)) && !noexcept(filter.may_contain(good)));
+  static_assert(noexcept(filter.may_contain("a text"))&& noexcept(filter.hash(1)));
+  EXPECT_THROW((void)filter.insert(bad), std::domain_error);
+  EXPECT_THROW((void)filter.may_contain(bad), std::domain_error);
+  EXPECT_TRUE(filter.insert(good));
+  EXPECT_TRUE(filter.may_contain(text));
+
+  const auto keys = test::throwing_keys(kKeys, kKeys - 1);
+  const auto room = std::make_unique<bool[]>(kKeys);
+  const std::span<bool> found(room.get(), kKeys);
+  EXPECT_THROW(filter.insert_many(keys), std::domain_error);
+  EXPECT_THROW(filter.may_contain_many(keys, found), std::domain_error);
+  const auto parts = test::throwing_keys(1024, 1024);  // what was hashed at once before the error
+  EXPECT_EQ(filter.may_contain_many(parts, found), 1024U);
+  if constexpr (requires { filter.may_contain_many(keys, found, 4); }) {
+    EXPECT_THROW(filter.may_contain_many(keys, found, 4), std::domain_error);
+    EXPECT_EQ(filter.may_contain_many(parts, found, 4), 1024U);
+  }
+  if constexpr (requires { filter.insert_many(keys, found, 4); }) {
+    EXPECT_THROW(filter.insert_many(keys, found, 4), std::domain_error);
+  }
+  if constexpr (requires { filter.remove(bad); }) {
+    EXPECT_THROW(filter.remove(bad), std::domain_error);
+    EXPECT_THROW((void)filter.count_at_most(bad), std::domain_error);
+    EXPECT_TRUE(filter.remove(good));
+  }
 }
 
 TEST(CountingKeyCalls, RemoveMany) {

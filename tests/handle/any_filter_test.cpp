@@ -14,6 +14,7 @@
 
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
+#include "support/throwing_key.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -212,6 +213,30 @@ TEST_P(AnyKind, OfAFileThatIsClosedAndChangedIsCopied) {
     EXPECT_TRUE(copy.may_contain("a"));
     EXPECT_FALSE(first.encode().empty());
   }
+}
+
+TEST_P(AnyKind, CountsTheKeysBeforeOneWhoseConversionThrows) {
+  constexpr std::size_t kPart = 65'536;  // as many as AnyFilter takes at once
+  const std::vector<ThrowingKey> keys = throwing_keys(kPart + 100, kPart + 50);
+  const std::span<const ThrowingKey> good(keys.data(), kPart);
+  FilterSpec large = spec();
+  large.capacity = keys.size();
+  if (large.window) large.window = Window{WindowUnit::insertions, keys.size()};
+  AnyFilter memory(plan(large)), file = AnyFilter::create(path(), large);
+  for (AnyFilter* filter : {&memory, &file}) {
+    EXPECT_THROW((void)filter->insert(keys[kPart + 50]), std::domain_error);
+    EXPECT_EQ(filter->acknowledged(), 0U);
+    EXPECT_THROW(filter->insert_many(keys), std::domain_error);
+    EXPECT_EQ(filter->acknowledged(), kPart);
+    EXPECT_EQ(filter->may_contain_many(good), kPart);
+    const std::uint64_t inserted = filter->stats().inserted.value();
+    EXPECT_LE(inserted, kPart);
+    EXPECT_GT(inserted, kPart - 1'000);  // at most 66 false positives are expected
+    EXPECT_THROW(filter->may_contain_many(keys), std::domain_error);
+    EXPECT_THROW((void)filter->may_contain(keys[kPart + 50]), std::domain_error);
+  }
+  file.close();
+  EXPECT_EQ(AnyFilter::open(path()).may_contain_many(good), kPart);
 }
 
 TEST(AnyFilter, TakesKeysAsTheFiltersDo) {

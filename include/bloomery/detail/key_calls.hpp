@@ -27,7 +27,9 @@
 // one thread.
 //
 // A call throws what the filter's own insert_hash, may_contain_hash or remove_hash throws. If those are
-// noexcept, all calls are, except for ranges that throw.
+// noexcept, all calls are, except for ranges that throw, and for keys of a type whose conversion to text or bytes is not
+// noexcept: the call throws what that throws, and the keys before it may be in the filter. For a range of such keys
+// calls for several threads use one.
 //
 // ---- for authors of filters ----
 //
@@ -113,25 +115,26 @@ class KeyCalls {
   // ---- one key ----
 
   template <class K>
-  [[nodiscard]] Hash128 hash(const K& key) const noexcept {
+  [[nodiscard]] Hash128 hash(const K& key) const noexcept(kConvertsQuietly<K>) {
     return hash_key(self().hasher(), key);
   }
   template <class K>
-  bool insert(const K& key) noexcept(kInsertsQuietly<F>) {
+  bool insert(const K& key) noexcept(kInsertsQuietly<F>&& kConvertsQuietly<K>) {
     if constexpr (IntegerKey<K> && requires(F & filter) { filter.insert_integer(0); })
       return self().insert_integer(static_cast<std::uint64_t>(key));
     else
       return self().insert_hash(hash(key));
   }
   template <class K>
-  [[nodiscard]] bool may_contain(const K& key) const noexcept(kAsksQuietly<F>) {
+  [[nodiscard]] bool may_contain(const K& key) const
+      noexcept(kAsksQuietly<F>&& kConvertsQuietly<K>) {
     if constexpr (IntegerKey<K> && requires(const F& filter) { filter.contains_integer(0); })
       return self().contains_integer(static_cast<std::uint64_t>(key));
     else
       return self().may_contain_hash(hash(key));
   }
   template <class K, Counts C = F>
-  bool remove(const K& key) noexcept(kRemovesQuietly<F>) {
+  bool remove(const K& key) noexcept(kRemovesQuietly<F>&& kConvertsQuietly<K>) {
     return self().remove_hash(hash(key));
   }
 
@@ -164,14 +167,12 @@ class KeyCalls {
 
   // ---- many keys, several threads ----
 
-  template <std::ranges::contiguous_range R, class A = std::span<bool>, class T = F>
-  requires KeyRange<R> && kContainsQuietly<T> std::size_t may_contain_many(R&& keys, A&& found,
-                                                                           unsigned threads)
-  const { return answers_by_threads<Contain>(self(), keys, found, threads); }
-  template <std::ranges::contiguous_range R, class A = std::span<bool>, class T = F>
-  requires KeyRange<R> && kTakesPieces<T> std::size_t insert_many(R&& keys, A&& fresh,
-                                                                  unsigned threads) {
-    return answers_by_threads<Insert>(self(), keys, fresh, threads);
+  template <class R, class A = std::span<bool>, class T = F>
+  requires kContainsQuietly<T> std::size_t may_contain_many(R&& keys, A&& found, unsigned threads)
+  const { return many_by_threads<Contain>(self(), keys, found, threads); }
+  template <class R, class A = std::span<bool>, class T = F>
+  requires kTakesPieces<T> std::size_t insert_many(R&& keys, A&& fresh, unsigned threads) {
+    return many_by_threads<Insert>(self(), keys, fresh, threads);
   }
 
   // ---- many hashes ----
@@ -247,6 +248,15 @@ class KeyCalls {
       return with_answers<Operation>(filter, hash_keys(filter.hasher(), keys), answers);
   }
 
+  template <class Operation, class Self, class R, class A>
+  static std::size_t many_by_threads(Self& filter, R& keys, A& answers, unsigned threads) {
+    if constexpr (!require_divisible_keys<R>() || !require_answers<A>())
+      return 0;
+    else if constexpr (kConvertsQuietly<std::ranges::range_value_t<R>>)
+      return answers_by_threads<Operation>(filter, keys, answers, threads);
+    else
+      return many<Operation>(filter, keys, answers);  // an exception does not leave another thread
+  }
   template <class Operation, class Self, class R, class A>
   static std::size_t answers_by_threads(Self& filter, R& keys, A& answers, unsigned threads) {
     const auto give = [&](bool* out) {

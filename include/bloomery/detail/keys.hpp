@@ -45,9 +45,27 @@ template <class R>
   static_assert(KeyRange<R>, "keys are a range of integers, text or bytes");
   return KeyRange<R>;
 }
+// The same for calls that divide the keys among threads.
+template <class R>
+[[nodiscard]] consteval bool require_divisible_keys() {
+  constexpr bool divisible = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+  static_assert(
+      divisible || !KeyRange<R>,
+      "several threads take keys that are contiguous and have a size, as in a std::vector");
+  return require_keys<R>() && divisible;
+}
+
+// Whether a key is made into text or bytes without an exception. That of characters up to a zero throws none, although
+// std::string_view does not say so.
+template <class K>
+inline constexpr bool kConvertsQuietly =
+    IntegerKey<K> || std::is_pointer_v<std::decay_t<K>> ||
+    (std::convertible_to<const K&, std::string_view>
+         ? std::is_nothrow_convertible_v<const K&, std::string_view>
+         : std::is_nothrow_convertible_v<const K&, std::span<const std::byte>>);
 
 template <class K>
-[[nodiscard]] Hash128 hash_key(const Hasher& hasher, const K& key) noexcept {
+[[nodiscard]] Hash128 hash_key(const Hasher& hasher, const K& key) noexcept(kConvertsQuietly<K>) {
   if constexpr (!require_key<K>())
     return {};
   else if constexpr (IntegerKey<K>)

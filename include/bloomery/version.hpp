@@ -1,9 +1,12 @@
-// The version of the library that a program is compiled against, and a check for C++20. The build and
+// The version of the library that a program is compiled against, and a check for C++20 and exceptions. The build and
 // the packages take their version from the three numbers here. (clang with libc++ needs libc++ 19 or later.)
 #pragma once
 
 #if __cplusplus < 202002L
 #error "Bloomery needs C++20: compile with -std=c++20 (g++ 12 or later, clang 14 or later)"
+#endif
+#if !defined(__cpp_exceptions)
+#error "Bloomery reports errors by exceptions: compile without -fno-exceptions"
 #endif
 
 #define BLOOMERY_VERSION_MAJOR 0

@@ -16,8 +16,9 @@ KEYS = "keys are a range of integers, text or bytes"
 ANSWERS = "answers are a range of bools or other integers: std::vector<bool>, std::span<bool>"
 THREADS = "several threads take keys that are contiguous and have a size, as in a std::vector"
 LANGUAGE = "Bloomery needs C++20: compile with -std=c++20"
+EXCEPTIONS = "Bloomery reports errors by exceptions: compile without -fno-exceptions"
 
-# Code, the standard, and what the first error says; whether it is the only one.
+# Code, the standard with other flags, and what the first error says; whether it is the only one.
 CASES = [
     ("filter.insert(std::uint64_t{1});", "c++20", None, True),
     ("filter.insert(2.5);", "c++20", KEY, True),
@@ -45,6 +46,7 @@ CASES = [
     ("any.remove_many(7);", "c++20", KEYS, True),
     ("std::vector<double> no; any.may_contain_many(std::vector<int>{}, no);", "c++20", ANSWERS, True),
     ("", "c++17", LANGUAGE, False),
+    ("", "c++20 -fno-exceptions", EXCEPTIONS, False),
 ]
 
 
@@ -64,7 +66,7 @@ struct ToZero {
 def errors_of(compiler, include, code, standard):
     source = "void use(bloomery::Filter& filter, bloomery::AnyFilter& any) { (void)filter; (void)any; " + code + " }\n"
     headers = "precompiled.hpp" if standard == STANDARD else "headers.hpp"
-    flags = [f"-std={standard}", "-fsyntax-only", f"-I{include}", "-include", headers]
+    flags = [*f"-std={standard}".split(), "-fsyntax-only", f"-I{include}", "-include", headers]
     run = subprocess.run([compiler, "-x", "c++", *flags, "-"], input=source, capture_output=True, text=True, check=False)
     return [line for line in run.stderr.splitlines() if "error:" in line]
 

@@ -280,10 +280,20 @@ TEST(AnyFilter, MergesFiles) {
     expect_error(ErrorCode::exists, {}, [&] { (void)AnyFilter::merge(sources, scratch / "out"); });
   }
   AnyFilter::create(sources[0], spec_of_kind(Kind::plain), {.replace = true});
-  expect_error(ErrorCode::mismatch, {}, [&] { (void)AnyFilter::merge(sources, scratch / "new"); });
-  for (const Kind kind : {Kind::scalable, Kind::window}) {
-    AnyFilter::create(sources[0], spec_of_kind(kind), {.replace = true});
-    expect_error(ErrorCode::wrong_kind, {},
+  expect_error(
+      ErrorCode::mismatch,
+      {sources[0] + " and " + sources[1], "one is a plain filter and the other a counting"},
+      [&] { (void)AnyFilter::merge(sources, scratch / "new"); });
+  AnyFilter::create(sources[1], {.capacity = 20'000, .fpr = 0.001}, {.replace = true});
+  expect_error(ErrorCode::mismatch, {sources[0] + " and " + sources[1]},
+               [&] { (void)AnyFilter::merge(sources, scratch / "new"); });
+  const std::pair<Kind, const char*> refused[] = {{Kind::scalable, "two scalable filters together"},
+                                                  {Kind::window, "two windows have forgotten"},
+                                                  {Kind::frozen, "build a new one from the keys"}};
+  for (const auto& [kind, why] : refused) {
+    AnyFilter::create(sources[0], spec_of_kind(kind), {.replace = true}).close();
+    expect_error(ErrorCode::wrong_kind,
+                 {sources[0] + ": is a " + std::string(to_string(kind)) + " filter", why},
                  [&] { (void)AnyFilter::merge(sources, scratch / "new"); });
   }
   expect_error(ErrorCode::invalid_argument, {},

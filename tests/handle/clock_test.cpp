@@ -82,5 +82,38 @@ TEST(AnyWindow, DoesNotFollowAClockThatIsNotSetYet) {
   EXPECT_FALSE(filter.may_contain("b"));
 }
 
+// A clock that counts from its own start is followed as one that is set.
+TEST(AnyWindow, IsSetBackAmongTimesBeforeAnyClock) {
+  AnyFilter filter(plan(kSeconds));
+  filter.advance(9'000);
+  filter.insert("a");
+  filter.advance(1'000);
+  filter.advance(1'079);
+  EXPECT_TRUE(filter.may_contain("a"));
+  filter.advance(1'200);
+  EXPECT_FALSE(filter.may_contain("a"));
+}
+
+// A reader forgets in memory of its own, until it opens the file again.
+TEST(AnyWindow, OfAReaderIsThatOfTheFileAfterAReload) {
+  const Scratch scratch;
+  AnyFilter writer = AnyFilter::create(scratch / "w", kSeconds);
+  writer.advance(1'000);
+  writer.insert("a");
+  writer.sync();
+  AnyFilter reader = AnyFilter::open(scratch / "w");
+  reader.advance(1'200);
+  EXPECT_FALSE(reader.may_contain("a"));
+  writer.advance(1'200);
+  writer.insert("b");
+  writer.close();
+  EXPECT_TRUE(reader.reload());
+  EXPECT_TRUE(reader.may_contain("b"));
+  EXPECT_FALSE(reader.may_contain("a"));
+  EXPECT_EQ(reader.stats().live_slices, 1U);
+  reader.advance(1'300);
+  EXPECT_FALSE(reader.may_contain("b"));
+}
+
 }  // namespace
 }  // namespace bloomery::test

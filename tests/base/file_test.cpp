@@ -1,6 +1,7 @@
 // Files over the real system: whole transfers, locks, exclusive names, and errors in words.
 #include "base/file.hpp"
 
+#include "over_real.hpp"
 #include "store/files.hpp"
 #include "store/scratch.hpp"
 
@@ -12,6 +13,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -169,52 +172,150 @@ TEST(FileErrors, NameTheFileTheReasonAndTheRemedy) {
   EXPECT_EQ(error.code(), ErrorCode::no_space);
   EXPECT_STREQ(error.what(),
                "dir/f: cannot write: No space left on device; free some space and try again");
-  EXPECT_EQ(detail::os_error(ENOMEM, "f", "map").code(), ErrorCode::no_memory);
-  EXPECT_EQ(detail::os_error(EACCES, "f", "open").code(), ErrorCode::io);
-  EXPECT_TRUE(std::string(detail::os_error(EMFILE, "f", "open").what()).ends_with("(ulimit -n)"));
-  EXPECT_TRUE(std::string(detail::os_error(ENFILE, "f", "open").what()).ends_with("(fs.file-max)"));
+  const struct {
+    int error;
+    const char* operation;
+    ErrorCode code;
+    const char* remedy;
+  } rows[] = {
+      {ENOENT, "open", ErrorCode::missing, "check the path, or create the filter first"},
+      {EACCES, "open", ErrorCode::io, "check the permissions"},
+      {EPERM, "open", ErrorCode::io, "check the permissions"},
+      {EACCES, "create", ErrorCode::io, "check the permissions of its directory"},
+      {EPERM, "create", ErrorCode::io, "check the permissions of its directory"},
+      {EROFS, "create", ErrorCode::io, "the file system is read-only; use another place"},
+      {EDQUOT, "write", ErrorCode::no_space, "free some space and try again"},
+      {EFBIG, "write", ErrorCode::io,
+       "raise the limit of file sizes (ulimit -f), or use another file system"},
+      {ENOMEM, "map", ErrorCode::no_memory, "free some memory or use a smaller filter"},
+      {EISDIR, "open", ErrorCode::io, "give the path of a file"},
+      {ENOTDIR, "open", ErrorCode::io, "give the path of a file"},
+      {ENAMETOOLONG, "create", ErrorCode::io,
+       "give a shorter name (a new file is .NAME.new at first)"},
+      {EMFILE, "open", ErrorCode::io, "raise the limit of open files (ulimit -n)"},
+      {ENFILE, "open", ErrorCode::io, "raise the system's limit of open files (fs.file-max)"},
+      {EIO, "read", ErrorCode::io, "check the device and its file system"},
+  };
+  for (const auto& [number, operation, code, remedy] : rows) {
+    const Error each = detail::os_error(number, "f", operation);
+    EXPECT_EQ(each.code(), code) << each.what();
+    EXPECT_EQ(std::string(each.what()), "f: cannot " + std::string(operation) + ": " +
+                                            std::generic_category().message(number) + "; " +
+                                            remedy);
+  }
+}
+
+// Also after renames; a symbolic link to it is not itself.
+TEST(RealFile, KnowsWhetherItIsAtAPath) {
+  Scratch scratch;
+  File file(real_os(), scratch / "f", Os::Open::create);
+  const File other(real_os(), scratch / "g", Os::Open::create);
+  std::filesystem::create_symlink(scratch / "f", scratch / "link");
+  EXPECT_TRUE(file.is_at(scratch / "f"));
+  EXPECT_FALSE(file.is_at(scratch / "g"));
+  EXPECT_FALSE(file.is_at(scratch / "link"));
+  EXPECT_FALSE(file.is_at(scratch / "none"));
+  expect_error(ErrorCode::io, {scratch / "f/in", "look at it", "give the path of a file"},
+               [&] { (void)file.is_at(scratch / "f/in"); });
+  EXPECT_EQ(file.present_path(), std::filesystem::canonical(scratch / "f").string());
+  std::filesystem::rename(scratch / "f", scratch / "moved");
+  EXPECT_FALSE(file.is_at(scratch / "f"));
+  EXPECT_TRUE(file.is_at(scratch / "moved"));
+  EXPECT_EQ(file.present_path(), std::filesystem::canonical(scratch / "moved").string());
+}
+
+// Answers one kind of call with an error, as other systems and file systems do.
+class Refusing final : public OverReal {
+ public:
+  int next_data(int fd, std::uint64_t at, std::uint64_t& from, std::uint64_t& to) override {
+    return answer_ != 0 ? answer_ : OverReal::next_data(fd, at, from, to);
+  }
+  int chown(int fd, std::uint32_t user, std::uint32_t group) override {
+    return answer_ != 0 ? answer_ : OverReal::chown(fd, user, group);
+  }
+  int try_lock(int fd) override { return answer_ != 0 ? answer_ : OverReal::try_lock(fd); }
+  int try_share(int fd) override { return answer_ != 0 ? answer_ : OverReal::try_share(fd); }
+  int path_of(int fd, std::string& out) override {
+    return answer_ != 0 ? answer_ : OverReal::path_of(fd, out);
+  }
+  ssize_t pwrite(int fd, const void* from, std::size_t n, std::uint64_t at) override {
+    return nothing_ ? 0 : OverReal::pwrite(fd, from, n, at);
+  }
+  void answer(int error) { answer_ = -error; }
+  void write_nothing() { nothing_ = true; }
+
+ private:
+  int answer_ = 0;
+  bool nothing_ = false;
+};
+
+TEST(FileErrors, AFileSystemThatDoesNotTellItsHolesHasNone) {
+  Scratch scratch;
+  Refusing os;
+  File file(os, scratch / "f", Os::Open::create);
+  file.write(some_bytes(5000), 0);
+  const auto first = [&] { return file.next_data(100); };
+  ASSERT_TRUE(first());
+  EXPECT_EQ(first()->from, 100U);
+  EXPECT_EQ(first()->to, 5000U);
+  EXPECT_FALSE(file.next_data(5000));
+  for (const int error : {EINVAL, EOPNOTSUPP}) {
+    os.answer(error);
+    ASSERT_TRUE(first());
+    EXPECT_EQ(first()->from, 100U);
+    EXPECT_EQ(first()->to, UINT64_MAX);
+  }
+  os.answer(ENXIO);
+  EXPECT_FALSE(first());
+  os.answer(EIO);
+  expect_error(ErrorCode::io, {scratch / "f", "look for its holes"}, [&] { (void)first(); });
+}
+
+TEST(FileErrors, AnOwnerThatCannotBeSetIsNoError) {
+  Scratch scratch;
+  Refusing os;
+  File file(os, scratch / "f", Os::Open::create);
+  for (const int error : {EPERM, EINVAL, ENOTSUP}) {
+    os.answer(error);
+    EXPECT_FALSE(file.try_own(getuid(), getgid())) << error;
+  }
+  os.answer(EIO);
+  expect_error(ErrorCode::io, {"set the owner"}, [&] { (void)file.try_own({}, getgid()); });
+}
+
+TEST(FileErrors, ALockThatCannotBeAskedForIsNotTaken) {
+  Scratch scratch;
+  Refusing os;
+  File file(os, scratch / "f", Os::Open::create);
+  os.answer(ENOLCK);
+  expect_error(ErrorCode::io, {"cannot lock"}, [&] { (void)file.try_lock(); });
+  expect_error(ErrorCode::io, {"share the lock"}, [&] { (void)file.try_share(); });
+  EXPECT_EQ(file.present_path(), "");
+  os.answer(EAGAIN);
+  EXPECT_FALSE(file.try_lock());
+  EXPECT_FALSE(file.try_share());
+  os.answer(0);
+  File other(real_os(), scratch / "f", Os::Open::write);
+  EXPECT_TRUE(other.try_lock());
+  file.close();
+  EXPECT_TRUE(File(real_os(), scratch / "f", Os::Open::read).locked());
+}
+
+TEST(FileErrors, ADeviceThatTakesNothingIsAnError) {
+  Scratch scratch;
+  Refusing os;
+  File file(os, scratch / "f", Os::Open::create);
+  os.write_nothing();
+  expect_error(ErrorCode::io, {"cannot write: Input/output error"},
+               [&] { file.write(some_bytes(10), 0); });
+  expect_error(ErrorCode::no_memory, {scratch / "f", "larger than this machine can address"},
+               [&] { (void)file.map(UINT64_MAX, Os::Map::shared_read); });
 }
 
 TEST(FileErrors, AFileSystemThatCannotReserveIsWrittenTo) {
-  class NoReserve final : public Os {
+  class NoReserve final : public OverReal {
    public:
-    int open(const char* p, Open how) override { return real_os().open(p, how); }
-    int close(int fd) override { return real_os().close(fd); }
-    ssize_t pread(int fd, void* to, std::size_t n, std::uint64_t at) override {
-      return real_os().pread(fd, to, n, at);
-    }
-    ssize_t pwrite(int fd, const void* from, std::size_t n, std::uint64_t at) override {
-      return real_os().pwrite(fd, from, n, at);
-    }
-    int fdatasync(int fd) override { return real_os().fdatasync(fd); }
-    int truncate(int fd, std::uint64_t n) override { return real_os().truncate(fd, n); }
     int allocate(int, std::uint64_t, std::uint64_t) override { return -EOPNOTSUPP; }
-    int next_data(int fd, std::uint64_t at, std::uint64_t& from, std::uint64_t& to) override {
-      return real_os().next_data(fd, at, from, to);
-    }
-    int stat(int fd, Stat& out) override { return real_os().stat(fd, out); }
-    int stat_path(const char* p, Stat& out) override { return real_os().stat_path(p, out); }
-    int chmod(int fd, std::uint32_t mode) override { return real_os().chmod(fd, mode); }
-    int chown(int fd, std::uint32_t user, std::uint32_t group) override {
-      return real_os().chown(fd, user, group);
-    }
-    int map(int fd, std::size_t n, Map how, void*& out) override {
-      return real_os().map(fd, n, how, out);
-    }
-    int unmap(void* p, std::size_t n) override { return real_os().unmap(p, n); }
-    int flush(void* p, std::size_t n) override { return real_os().flush(p, n); }
-    int rename(const char* a, const char* b) override { return real_os().rename(a, b); }
-    int rename_new(const char* a, const char* b) override { return real_os().rename_new(a, b); }
-    int exchange(const char* a, const char* b) override { return real_os().exchange(a, b); }
-    int path_of(int fd, std::string& out) override { return real_os().path_of(fd, out); }
-    int unlink(const char* p) override { return real_os().unlink(p); }
-    int sync_directory(const char* p) override { return real_os().sync_directory(p); }
-    int resolve(const char* p, std::string& out) override { return real_os().resolve(p, out); }
-    int try_lock(int fd) override { return real_os().try_lock(fd); }
-    int unlock(int fd) override { return real_os().unlock(fd); }
-    int locked(int fd) override { return real_os().locked(fd); }
-    int boot_id(Id& out) override { return real_os().boot_id(out); }
-    int random(void* to, std::size_t n) override { return real_os().random(to, n); }
   } os;
   Scratch scratch;
   // Room at the end, behind it, over it, and within: what is there stays, and there is as much as asked.

@@ -78,25 +78,30 @@ int failed_in_child(const std::function<int()>& check) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+constexpr int kNoFilter = 99;
+
+// Lets a call of the system fail in this process, which must be one of its own. False: the system has no such filters.
+bool refuse_from_now_on(unsigned call, int error) {
+  std::array<sock_filter, 4> program{{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog filter{program.size(), program.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
 // As a file system without flags of renames answers, or a system without the call.
 TEST(RealOs, RenamesWithoutTheFlagsOfTheSystem) {
-  constexpr int kNoFilter = 99;
   for (const int answer : {EINVAL, ENOSYS}) {
     Scratch scratch;
     const std::string one = scratch / "one", two = scratch / "two";
     File(real_os(), one, Os::Open::create).close();
     File(real_os(), two, Os::Open::create).close();
     const int failed = failed_in_child([&] {
-      std::array<sock_filter, 4> program{{
-          BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 1),
-          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(answer)),
-          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-      }};
-      const sock_fprog filter{program.size(), program.data()};
-      if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
-        return kNoFilter;
+      if (!refuse_from_now_on(SYS_renameat2, answer)) return kNoFilter;
       if (real_os().exchange(one.c_str(), two.c_str()) != -EOPNOTSUPP) return 1;
       if (real_os().rename_new(one.c_str(), two.c_str()) != -EEXIST) return 2;
       if (real_os().unlink(two.c_str()) != 0) return 3;
@@ -108,6 +113,106 @@ TEST(RealOs, RenamesWithoutTheFlagsOfTheSystem) {
     EXPECT_TRUE(std::filesystem::exists(two));
     EXPECT_EQ(scratch.files(), 1U);
   }
+}
+
+// Where these bytes cannot be synced alone, all of the file are.
+TEST(RealOs, SyncsEverythingWhereItCannotSyncSomeBytes) {
+  Scratch scratch;
+  for (const int answer : {EOPNOTSUPP, ENOSYS, EINVAL, EIO}) {
+    const File file(real_os(), scratch / std::to_string(answer), Os::Open::create);
+    const int failed = failed_in_child([&] {
+      const int fd = ::open(file.path().c_str(), O_RDWR | O_CLOEXEC);
+      const std::array<char, 10> bytes{};
+      if (!refuse_from_now_on(SYS_pwritev2, answer)) return kNoFilter;
+      const int result = real_os().sync_written(fd, bytes.data(), bytes.size(), 0);
+      if (result != (answer == EIO ? -EIO : 0)) return 1;
+      // The other call is made, and what it says counts.
+      if (!refuse_from_now_on(SYS_fdatasync, ENOSPC)) return kNoFilter;
+      const int last = real_os().sync_written(fd, bytes.data(), bytes.size(), 0);
+      return last == (answer == EIO ? -EIO : -ENOSPC) ? 0 : 2;
+    });
+    if (failed == kNoFilter) GTEST_SKIP() << "no filter of system calls";
+    EXPECT_EQ(failed, 0) << answer;
+  }
+}
+
+// A refused call is an error of its own, and what the system does not tell is taken as the safe answer.
+TEST(RealOs, SaysWhatTheSystemRefuses) {
+  Scratch scratch;
+  const File file(real_os(), scratch / "f", Os::Open::create);
+  const int fd = ::open(file.path().c_str(), O_RDWR | O_CLOEXEC);
+  const struct {
+    unsigned call;
+    int error;
+    std::function<int()> check;
+  } cases[] = {
+      {SYS_openat, EACCES,
+       [&] {
+         Os::Id boot{};
+         if (real_os().umask() != 0077) return 1;
+         if (real_os().boot_id(boot) != -EACCES) return 2;
+         if (real_os().sync_directory((scratch / ".").c_str()) != -EACCES) return 3;
+         return real_os().open(file.path().c_str(), Os::Open::read) == -EACCES ? 0 : 4;
+       }},
+      {SYS_read, EIO,
+       [&] {
+         Os::Id boot{};
+         if (real_os().umask() != 0077) return 1;
+         return real_os().boot_id(boot) == -EIO ? 0 : 2;
+       }},
+      // Some systems say of a lock that another has that access is denied.
+      {SYS_fcntl, EACCES,
+       [&] {
+         if (real_os().try_lock(fd) != -EAGAIN) return 1;
+         if (real_os().try_share(fd) != -EAGAIN) return 2;
+         return real_os().locked(fd) == -EACCES ? 0 : 3;
+       }},
+      {SYS_fsync, EIO,
+       [&] { return real_os().sync_directory((scratch / ".").c_str()) == -EIO ? 0 : 1; }},
+      {SYS_lseek, EIO,
+       [&] {
+         std::uint64_t from = 0, to = 0;
+         return real_os().next_data(fd, 0, from, to) == -EIO ? 0 : 1;
+       }},
+  };
+  for (const auto& [call, error, check] : cases) {
+    const int failed = failed_in_child([&, call = call, error = error, &check = check] {
+      return refuse_from_now_on(call, error) ? check() : kNoFilter;
+    });
+    if (failed == kNoFilter) GTEST_SKIP() << "no filter of system calls";
+    EXPECT_EQ(failed, 0) << call;
+  }
+  void* address = nullptr;
+  EXPECT_EQ(real_os().map(fd, 0, Os::Map::shared_read, address), -EINVAL);
+  EXPECT_EQ(address, nullptr);
+  ::close(fd);
+  std::string path = "unchanged";
+  EXPECT_EQ(real_os().path_of(fd, path), -ENOENT);
+  EXPECT_EQ(path, "unchanged");
+}
+
+TEST(RealOs, FollowsALinkOnlyWhereItIsToldTo) {
+  Scratch scratch;
+  const std::string path = scratch / "f", link = scratch / "link";
+  File file(real_os(), path, Os::Open::create);
+  file.write(std::vector<std::byte>(100), 0);
+  std::filesystem::create_symlink(path, link);
+  Os::Stat found, followed, own;
+  ASSERT_EQ(real_os().stat_path(path.c_str(), found), 0);
+  ASSERT_EQ(real_os().stat_path(link.c_str(), followed), 0);
+  ASSERT_EQ(real_os().stat_link(link.c_str(), own), 0);
+  EXPECT_TRUE(is_same_file(found, followed));
+  EXPECT_FALSE(is_same_file(found, own));
+  EXPECT_EQ(found.size, 100U);
+  EXPECT_TRUE(found.regular);
+  EXPECT_FALSE(own.regular);
+  EXPECT_EQ(found.user, ::getuid());
+  std::string resolved = "unchanged";
+  EXPECT_EQ(real_os().resolve((scratch / "none").c_str(), resolved), -ENOENT);
+  EXPECT_EQ(resolved, "unchanged");
+  ASSERT_EQ(real_os().resolve(link.c_str(), resolved), 0);
+  EXPECT_EQ(resolved, std::filesystem::canonical(path).string());
+  EXPECT_EQ(real_os().stat_path((scratch / "none").c_str(), found), -ENOENT);
 }
 
 // What must stay secret is never open to others, not even before its rights are set.

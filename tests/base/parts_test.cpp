@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <mutex>
+#include <set>
+#include <thread>
 #include <vector>
 
 namespace bloomery {
@@ -18,12 +22,18 @@ struct Taken {
   explicit Taken(std::size_t keys) : times(keys) {}
   std::vector<std::atomic<int>> times;
   std::atomic<std::size_t> largest = 0;
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
 };
 
 std::size_t take(const void* context, std::size_t first, std::size_t count) {
   auto& taken = *static_cast<Taken*>(const_cast<void*>(context));
   for (std::size_t i = first; i < first + count; ++i) ++taken.times.at(i);
   std::size_t largest = taken.largest;
+  {
+    const std::lock_guard lock(taken.mutex);
+    taken.threads.insert(std::this_thread::get_id());
+  }
   while (count > largest && !taken.largest.compare_exchange_weak(largest, count)) {
   }
   return count;
@@ -38,6 +48,24 @@ TEST(SumOfParts, TakesEachKeyOnce) {
       EXPECT_TRUE(std::ranges::all_of(taken.times, [](const auto& times) { return times == 1; }))
           << keys << " keys, " << threads << " threads";
       EXPECT_EQ(taken.largest, std::min(keys, kKeysOfAPart));
+    }
+}
+
+// A part that waits lets every other thread that there is take one too.
+TEST(SumOfParts, UsesNoMoreThreadsThanItMayOrThanThereAreParts) {
+  for (const std::size_t parts : {std::size_t{1}, std::size_t{2}, std::size_t{6}})
+    for (const unsigned threads : {1U, 2U, 4U, 16U}) {
+      Taken taken(parts * kKeysOfAPart);
+      (void)detail::sum_of_parts(
+          taken.times.size(), threads,
+          {&taken, [](const void* context, std::size_t first, std::size_t count) {
+             std::this_thread::sleep_for(std::chrono::milliseconds(2));
+             return take(context, first, count);
+           }});
+      EXPECT_LE(taken.threads.size(), std::min<std::size_t>(threads, parts));
+      if (threads == 1) {
+        EXPECT_EQ(taken.threads, std::set{std::this_thread::get_id()});
+      }
     }
 }
 

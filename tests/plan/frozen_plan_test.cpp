@@ -104,6 +104,77 @@ TEST(FrozenPlan, RefusesWhatCannotBe) {
       validate(frozen_plan(keys, fpr));
 }
 
+TEST(FrozenPlan, AStoredOneIsBelievedOnlyWhole) {
+  const FrozenPlan right = frozen_plan(1'000'000, 0.01, 1'000);
+  validate(right);
+  const auto refused = [&](const std::string& text, auto change) {
+    FrozenPlan plan = right;
+    change(plan);
+    test::expect_error(ErrorCode::invalid_argument, {text}, [&] { validate(plan); });
+  };
+  refused("these fields", [](FrozenPlan& plan) { plan.array.layout = Layout::blocked; });
+  refused("these fields", [](FrozenPlan& plan) { plan.array.hashes = 4; });
+  refused("these fields", [](FrozenPlan& plan) { plan.array.fpr = 0.51; });
+  refused("these fields", [](FrozenPlan& plan) { plan.delta->fpr = plan.array.fpr; });
+  refused("these partitions", [](FrozenPlan& plan) { plan.partitions = 0; });
+  refused("these partitions", [](FrozenPlan& plan) { plan.partitions = 4097; });
+  refused("these partitions", [](FrozenPlan& plan) { plan.narrow_partitions = plan.partitions; });
+  refused("these partitions", [](FrozenPlan& plan) { plan.fingerprint_bits = 0; });
+  refused("these partitions", [](FrozenPlan& plan) { plan.fingerprint_bits = 33; });
+  refused("these partitions", [](FrozenPlan& plan) {
+    plan.fingerprint_bits = 1;
+    plan.narrow_partitions = 1;
+  });
+  refused("fingerprints of 6 bits cannot have a false-positive rate of 0.009375",
+          [](FrozenPlan& plan) { plan.fingerprint_bits = 6; });
+  refused("a delta cannot have counters",
+          [](FrozenPlan& plan) { plan.delta->layout = Layout::blocked128; });
+  refused("512", [](FrozenPlan& plan) { plan.delta->bits = 100; });
+  FrozenPlan most = right;
+  most.partitions = kMaxFrozenPartitions;
+  most.fingerprint_bits = kMaxFingerprintBits;
+  most.narrow_partitions = kMaxFrozenPartitions - 1;
+  EXPECT_NO_THROW(validate(most));
+}
+
+TEST(FrozenPlan, SharesItsRateWithItsDelta) {
+  for (const double fpr : {0.5, 0.01, 1e-6}) {
+    const FrozenPlan plan = frozen_plan(1'000'000, fpr, 2'000);
+    validate(plan);
+    ASSERT_TRUE(plan.delta);
+    EXPECT_EQ(*plan.delta, bloomery::plan(2'000, fpr / 16));
+    EXPECT_EQ(plan.array.fpr, fpr);
+    EXPECT_EQ(plan.list_fpr(), fpr - fpr / 16);
+    EXPECT_EQ(plan.bytes(), plan.array.bytes() + plan.delta->bytes());
+    EXPECT_EQ(plan.list(), frozen_plan(1'000'000, fpr - fpr / 16));
+    // The rate of either, less that of both.
+    const double list = plan.fingerprint_fpr(), delta = plan.delta->fpr;
+    EXPECT_DOUBLE_EQ(predicted_fpr(plan, 1'000'000), list + delta - list * delta);
+    EXPECT_LE(predicted_fpr(plan, 0), fpr);
+    EXPECT_EQ(predicted_fpr(plan.list(), 0), list);
+    EXPECT_EQ(plan.list().list(), plan.list());
+  }
+  for (const double fpr : {0.51, 1e-9, std::nan("")})
+    test::expect_error(ErrorCode::invalid_argument, {"between 1.1e-09 and 0.5"},
+                       [&] { (void)frozen_plan(10, fpr, 10); });
+  EXPECT_NO_THROW((void)frozen_plan(10, 1.1e-9, 10));
+  test::expect_error(ErrorCode::invalid_argument, {"delta is 0"},
+                     [&] { (void)frozen_plan(10, 0.01, 0); });
+}
+
+// Keys beyond 2^24 wait on the device, 8 bytes each, as those in memory.
+TEST(FrozenPlan, StatesWhatItsBuildingTakes) {
+  const FrozenPlan small = frozen_plan(1'000'000, 0.01);
+  EXPECT_EQ(small.building_bytes(), 8'000'000 + small.bytes() + 38'000'000 / 4);
+  EXPECT_EQ(small.spool_bytes(), 0U);
+  const FrozenPlan edge = frozen_plan(kFrozenKeysInMemory, 0.01);
+  EXPECT_EQ(edge.spool_bytes(), 0U);
+  const FrozenPlan large = frozen_plan(100'000'000, 1e-6);
+  EXPECT_EQ(large.building_bytes(), 8 * kFrozenKeysInMemory + large.bytes() + 3'800'000'000 / 11);
+  EXPECT_EQ(large.spool_bytes(), 8 * (100'000'000 - kFrozenKeysInMemory));
+  EXPECT_EQ(frozen_plan(kFrozenKeysInMemory + 1, 0.01).spool_bytes(), 8U);
+}
+
 // The share of the keys that meet fingerprints of one bit less.
 double narrow_share(const FrozenPlan& plan, std::uint32_t narrow) {
   return static_cast<double>(first_bucket(narrow, plan.partitions)) / kBuckets;

@@ -372,6 +372,16 @@ TEST(Plan, NamesItsLayouts) {
   EXPECT_EQ(max_hashes(Layout::blocked), 16U);
   EXPECT_EQ(max_hashes(Layout::blocked2), 32U);
   EXPECT_EQ(max_hashes(Layout::standard), 64U);
+  EXPECT_EQ(to_string(Layout::blocked128), "blocked128");
+  EXPECT_EQ(to_string(Layout::blocked64), "blocked64");
+  EXPECT_EQ(to_string(Layout::blocked2x128), "blocked2x128");
+  EXPECT_EQ(to_string(Layout::blocked2x64), "blocked2x64");
+  EXPECT_EQ(to_string(Layout{9}), "unknown");
+  for (const Layout layout : {Layout::blocked128, Layout::blocked64, Layout::blocked2x128,
+                              Layout::blocked2x64, Layout{9}}) {
+    const bool is_two = layout == Layout::blocked2x128 || layout == Layout::blocked2x64;
+    EXPECT_EQ(max_hashes(layout), layout == Layout{9} ? 0U : is_two ? 32U : 16U);
+  }
 }
 
 }  // namespace

@@ -5,10 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "support/expect_error.hpp"
 
 namespace bloomery {
 namespace {
@@ -159,6 +163,18 @@ TEST(ScalablePlan, RefusesNumbersThatNoFilterHas) {
   ScalablePlan broken = scalable_plan(1000, 0.01);
   broken.first.bits = 100;
   EXPECT_THROW(validate(broken), Error);
+  // A stored plan may claim what no request is granted.
+  const auto refused = [](const std::string& naming, auto change) {
+    ScalablePlan plan = scalable_plan(1000, 0.01);
+    change(plan);
+    test::expect_error(invalid_argument, {naming}, [&] { validate(plan); });
+  };
+  refused("growth 0", [](ScalablePlan& plan) { plan.growth = 0; });
+  refused("growth 1,001", [](ScalablePlan& plan) { plan.growth = 1001; });
+  refused("tightening 0.24", [](ScalablePlan& plan) { plan.tightening = 0.24; });
+  refused("tightening nan", [](ScalablePlan& plan) { plan.tightening = std::nan(""); });
+  refused("rate of 0.6", [](ScalablePlan& plan) { plan.fpr = 0.6; });
+  refused("rate of nan", [](ScalablePlan& plan) { plan.fpr = std::nan(""); });
 }
 
 TEST(ScalablePlan, ListsItsSubFiltersAsFarAsItCanGrow) {
@@ -187,6 +203,37 @@ TEST(ScalablePlan, TakesTheLeastRateThatItsErrorAdvises) {
       const double least = std::stod(text.substr(text.find("give one from ") + 14));
       EXPECT_NO_THROW((void)scalable_plan(1000, least, 2, tightening)) << text;
     }
+}
+
+// The rate of a filter that is as full as it can be, and no rate of one that cannot be.
+TEST(ScalablePlan, PredictsTheRateUpToTheLastKeyThatItHasRoomFor) {
+  for (const ScalablePlan& plan :
+       {scalable_plan(1000, 0.01, 1), scalable_plan(std::uint64_t{1} << 32, 0.01, 2),
+        scalable_plan(1000, 1e-14, 1, 0.5), scalable_plan(1, 0.1, 1000)}) {
+    double room = 0;
+    for (const Plan& each : sub_filter_plans(plan, std::numeric_limits<double>::infinity()))
+      room += static_cast<double>(each.capacity);
+    const double full = predicted_fpr(plan, room);
+    EXPECT_GT(full, 0);
+    EXPECT_LE(full, plan.fpr);
+    EXPECT_THROW((void)predicted_fpr(plan, room + 1), PlanError);
+  }
+}
+
+TEST(ScalablePlan, HasNoMoreSubFiltersThanItsLimits) {
+  const ScalablePlan equal = scalable_plan(1000, 0.01, 1);
+  EXPECT_EQ(sub_filter_capacity(equal, kMaxSubFilters - 1), 1000U);
+  EXPECT_GT(sub_filter_fpr(equal, kMaxSubFilters - 1), 0);
+  for (const auto& beyond : std::initializer_list<std::function<void()>>{
+           [&] { (void)sub_filter_capacity(equal, kMaxSubFilters); },
+           [&] { (void)sub_filter_fpr(equal, kMaxSubFilters); },
+           [&] { (void)sub_filter_plan(equal, kMaxSubFilters); }})
+    test::expect_error(ErrorCode::too_large, {"65 sub-filters: 64 is the limit"}, beyond);
+  // 10^13 keys are as many as a sub-filter may have.
+  const ScalablePlan large = scalable_plan(10'000'000'000, 0.4, 1000, 0.45);
+  EXPECT_EQ(sub_filter_capacity(large, 1), kMaxCapacity);
+  test::expect_error(ErrorCode::too_large, {"more than 10^13 keys"},
+                     [&] { (void)sub_filter_capacity(large, 2); });
 }
 
 TEST(ScalablePlan, SaysWhyItCannotGrowFurther) {

@@ -53,21 +53,56 @@ TEST(Spec, BitsOfACountingFilterAreItsMemory) {
 }
 
 TEST(Spec, TotalsAreOfTheWholeFilter) {
-  const auto check = [](const FilterSpec& spec, std::uint64_t bytes) {
+  const auto check = [](const FilterSpec& spec, std::uint64_t bytes, const Plan& part) {
     const PlanTotals all = totals(plan(spec));
     EXPECT_EQ(all.kind, spec.kind.value_or(Kind::plain));
+    EXPECT_EQ(all.layout, part.layout);
+    EXPECT_EQ(all.hashes, part.hashes);
     EXPECT_EQ(all.capacity, 1000U);
     EXPECT_EQ(all.fpr, 0.01);
-    EXPECT_EQ(all.bytes, bytes) << to_string(*spec.kind);
+    EXPECT_EQ(all.bytes, bytes) << to_string(all.kind);
     EXPECT_DOUBLE_EQ(all.bits_per_key(), static_cast<double>(bytes) * 8 / 1000);
   };
-  check({.capacity = 1000, .fpr = 0.01}, plan(1000, 0.01).bytes());
+  check({.capacity = 1000, .fpr = 0.01}, plan(1000, 0.01).bytes(), plan(1000, 0.01));
   check({.kind = Kind::counting, .capacity = 1000, .fpr = 0.01},
-        CountingFilter(1000, 0.01).bytes().size());
+        CountingFilter(1000, 0.01).bytes().size(), plan(1000, 0.01, Layout::blocked128));
   check({.kind = Kind::scalable, .capacity = 1000, .fpr = 0.01},
-        ScalableFilter(1000, 0.01).bits() / 8);
+        ScalableFilter(1000, 0.01).bits() / 8, scalable_plan(1000, 0.01).first);
   check({.kind = Kind::window, .capacity = 1000, .fpr = 0.01, .window = kWeek},
-        WindowFilter(window_plan(kWeek.unit, kWeek.length, 1000, 0.01)).bytes().size());
+        WindowFilter(window_plan(kWeek.unit, kWeek.length, 1000, 0.01)).bytes().size(),
+        window_plan(kWeek.unit, kWeek.length, 1000, 0.01).slice);
+  const FrozenPlan frozen = frozen_plan(1000, 0.01, 50);
+  check({.kind = Kind::frozen, .capacity = 1000, .fpr = 0.01, .delta = 50},
+        frozen.array.bytes() + frozen.delta->bytes(), frozen.array);
+}
+
+// A filter is made again from what it says of itself, with the same plan.
+TEST(Spec, OfAPlanMakesThePlanAgain) {
+  const FilterSpec specs[] = {
+      {.capacity = 1000, .fpr = 0.01},
+      {.capacity = 1000, .fpr = 1e-6, .layout = Layout::standard},
+      {.kind = Kind::counting, .capacity = 1000, .fpr = 0.01, .counter_bits = 8},
+      {.kind = Kind::scalable,
+       .capacity = 1000,
+       .fpr = 0.01,
+       .layout = Layout::blocked2,
+       .growth = 3},
+      {.kind = Kind::window,
+       .capacity = 1000,
+       .fpr = 0.01,
+       .layout = Layout::blocked2,
+       .window = kWeek,
+       .slices = 5},
+      {.kind = Kind::window, .fpr = 0.01, .window = Window{WindowUnit::insertions, 1000}},
+      {.kind = Kind::frozen, .capacity = 1000, .fpr = 0.01},
+      {.kind = Kind::frozen, .capacity = 1000, .fpr = 0.01, .delta = 50}};
+  for (const FilterSpec& spec : specs) {
+    const FilterPlan made = plan(spec);
+    const FilterSpec said = spec_of(made);
+    EXPECT_EQ(said.kind, spec.kind.value_or(Kind::plain));
+    EXPECT_EQ(plan(said), made) << to_string(*said.kind);
+    EXPECT_FALSE(said.bits || said.hashes);
+  }
 }
 
 // ---- errors ---------------------------------------------------------------------------------
@@ -258,6 +293,11 @@ TEST(Spec, SaturationIsPinned) {
   EXPECT_NEAR(share(8, 50) / 4e-6, 1, 0.15);
   EXPECT_NEAR(share(8, 100), 0.008, 0.0005);
   EXPECT_EQ(predicted_saturation({plan(1000, 0.01)}, 1000, 3), 0);
+  EXPECT_EQ(share(4, 0), 0) << "no key was inserted";
+  // A counter that each key fills at once is as likely as a bit that is set.
+  EXPECT_EQ(share(4, 15), share(4, 1000));
+  EXPECT_LT(share(4, 14), share(4, 15));
+  EXPECT_EQ(share(8, 255), share(8, 1000));
 }
 
 }  // namespace

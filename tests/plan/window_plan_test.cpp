@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "support/expect_error.hpp"
 
@@ -47,6 +48,28 @@ TEST(WindowPlan, RoundsTheWindowUpToWholeSlices) {
   EXPECT_EQ(one.slice_length(), 1U);
   const WindowPlan least = window_plan(kInsertions, 64, 64, 0.01, 64);
   EXPECT_EQ(least.slice_length(), 1U);
+}
+
+TEST(WindowPlan, HasTheLongestWindowAndAKeyForEachInsertion) {
+  constexpr std::uint64_t kLongest = std::numeric_limits<std::uint64_t>::max() - 64;
+  for (const std::uint32_t slices : {1U, 8U, 63U, 64U}) {
+    const WindowPlan plan = window_plan(kSeconds, kLongest, 1000, 0.01, slices);
+    EXPECT_GE(plan.window, kLongest);
+    EXPECT_EQ(plan.window % slices, 0U);
+    validate(plan);
+  }
+  for (const auto& [window, slices] : {std::pair(kLongest + 1, 1U), {kLongest + 2, 8U}})
+    test::expect_error(ErrorCode::too_large, {"2^64 - 65"}, [window = window, slices = slices] {
+      (void)window_plan(kSeconds, window, 1000, 0.01, slices);
+    });
+  // As many keys as there are insertions in whole slices.
+  const WindowPlan full = window_plan(kInsertions, 81, 88, 0.01, 8);
+  EXPECT_EQ(full.window, 88U);
+  EXPECT_EQ(full.slice.capacity, 11U);
+  test::expect_error(ErrorCode::invalid_argument,
+                     {"capacity 89 is more than a window of 81 insertions can hold"},
+                     [] { (void)window_plan(kInsertions, 81, 89, 0.01, 8); });
+  EXPECT_EQ(window_plan(kSeconds, 81, 89, 0.01, 8).capacity, 89U);
 }
 
 // The default is block where a slice's share is at least 1e-4.

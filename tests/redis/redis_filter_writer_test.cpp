@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "redis/filter_writers.hpp"
+#include "redis/moved_clock.hpp"
 #include "redis/scripted.hpp"
 
 namespace bloomery {
@@ -155,6 +157,68 @@ TEST_F(Writer, AStringOfZerosDoesNotExpireWhileItIsWritten) {
   EXPECT_GT(server().ask({"TTL", scratch})->integer, 500);
   server().ask({"DEL", scratch});
   error_of([&] { writer.write(0, filter.bytes()); }, ErrorCode::no_space);
+}
+
+// Keys that come slowly: what they are written to is kept for ten minutes, and that is renewed every minute.
+TEST_F(Writer, RenewsWhatItsKeysAreWrittenTo) {
+  for (const std::optional<std::uint32_t> shards : {std::optional<std::uint32_t>(), {3U}}) {
+    server().ask({"FLUSHALL"});
+    auto writer = RedisFilterWriter::of_keys({address(), "s", shards}, of_blocks(120), Hasher());
+    const auto add = [&](std::uint64_t first, std::uint64_t count) {
+      std::vector<Hash128> hashes;
+      for (const std::uint64_t key : keys_from(first, count))
+        hashes.push_back(writer.hasher()(key));
+      writer.insert_hashes(hashes);
+    };
+    const auto scratch_keys = [] {
+      const detail::Reply found = server().ask({"KEYS", "*:new-*"});
+      std::vector<std::string> names;
+      for (std::size_t i = 0; i < found->elements; ++i)
+        names.emplace_back(found->element[i]->str, found->element[i]->len);
+      return names;
+    };
+    const std::vector<std::string> names = scratch_keys();
+    ASSERT_EQ(names.size(), shards.value_or(1));
+    const auto expire = [&](std::chrono::seconds later) {
+      for (const std::string& name : names) server().ask({"EXPIRE", name, "99"});
+      test::move_clock(later);
+    };
+    const auto least_left = [&] {
+      long long least = 1000;
+      for (const std::string& name : names)
+        least = std::min(least, server().ask({"TTL", name})->integer);
+      return least;
+    };
+    expire(std::chrono::seconds(1));
+    add(1, 1);
+    EXPECT_LE(least_left(), 99) << "it was renewed less than a minute ago";
+    expire(std::chrono::seconds(60));
+    add(2, 1);
+    EXPECT_GT(least_left(), 500);
+    expire(std::chrono::seconds(60));
+    add(3, 100);
+    EXPECT_GT(least_left(), 500);
+    expire(std::chrono::seconds(60));
+    writer.keep_alive();
+    EXPECT_GT(least_left(), 500);
+    expire(std::chrono::seconds(1));
+    add(1, 1);
+    EXPECT_LE(least_left(), 99) << "it was renewed a second ago";
+    // One that was dropped all the same is missed; a string that is only room for collected keys is made again.
+    server().ask({"DEL", names.back()});
+    test::move_clock(std::chrono::seconds(60));
+    if (shards) {
+      error_of([&] { writer.keep_alive(); }, ErrorCode::no_space);
+      error_of([&] { add(103, 1); }, ErrorCode::no_space);
+      error_of([&] { writer.publish(); }, ErrorCode::no_space);
+    } else {
+      writer.keep_alive();
+      EXPECT_EQ(scratch_keys(), names);
+      EXPECT_GT(least_left(), 500);
+      writer.publish();
+      EXPECT_EQ(RedisFilter::open({address(), "s"}).may_contain_many(keys_from(1, 102)), 102U);
+    }
+  }
 }
 
 TEST_F(Writer, AStringIsWrittenInPiecesToo) {

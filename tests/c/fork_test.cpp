@@ -1,7 +1,10 @@
 // Handles in a child process: what shares a file or a connection with the parent refuses.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "c/handles.hpp"
 #include "store/scratch.hpp"
@@ -78,6 +81,42 @@ TEST_P(CFork, AReaderAndMemoryGoOnInBoth) {
   }));
   EXPECT_EQ(contains(memory, "child"), 0);
   EXPECT_EQ(contains(reader, "key"), 1);
+}
+
+// However a handle in memory was made.
+TEST_P(CFork, CopiesAndWhatWasDecodedGoOnInBoth) {
+  const bloomery_spec spec = spec_of(GetParam());
+  Handle file(bloomery_create(path().c_str(), &spec, nullptr, nullptr)),
+      memory = in_memory(GetParam());
+  insert(file, "key");
+  insert(memory, "key");
+  const std::vector<std::byte> bytes = encoded(memory);
+  std::vector<Handle> handles;
+  handles.emplace_back(bloomery_copy(memory.get(), nullptr));
+  handles.emplace_back(bloomery_copy(file.get(), nullptr));
+  handles.emplace_back(bloomery_decode(bytes.data(), bytes.size(), nullptr));
+  EXPECT_TRUE(in_child([&] {
+    return std::ranges::all_of(handles, [](const Handle& each) {
+      return contains(each, "key") == 1 && insert(each, "child") == 1 &&
+             contains(each, "child") == 1;
+    });
+  }));
+  for (const Handle& each : handles) EXPECT_EQ(contains(each, "child"), 0);
+}
+
+// However a handle of a file that is written was made.
+TEST_P(CFork, EveryWriterBelongsToItsProcess) {
+  const bloomery_spec spec = spec_of(GetParam());
+  Handle(bloomery_create(path().c_str(), &spec, nullptr, nullptr)).reset();
+  for (const bool opens : {false, true}) {
+    const Handle file(opens ? bloomery_open(path().c_str(), BLOOMERY_WRITE, nullptr, nullptr)
+                            : bloomery_open_or_create(path().c_str(), &spec, nullptr, nullptr));
+    ASSERT_EQ(insert(file, "key" + std::to_string(opens)), 1);
+    EXPECT_TRUE(in_child([&] {
+      return bloomery_insert(file.get(), "child", 5, nullptr) == -BLOOMERY_INHERITED &&
+             bloomery_contains(file.get(), "key0", 4, nullptr) == -BLOOMERY_INHERITED;
+    })) << opens;
+  }
 }
 
 TEST_P(CFork, AChildOpensItsOwn) {

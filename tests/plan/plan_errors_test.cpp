@@ -9,11 +9,18 @@
 
 #include <gtest/gtest.h>
 
+#include <clocale>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "support/expect_error.hpp"
 
@@ -169,6 +176,60 @@ TEST(PlanErrors, RatesAreWrittenAsTheyAre) {
     const std::size_t a = text.find("rate of ") + 8, b = text.find(", not "), c = text.find(';');
     ASSERT_TRUE(a < b && b < c) << text;
     EXPECT_GT(std::stod(text.substr(a, b - a)), std::stod(text.substr(b + 6, c - b - 6))) << text;
+  }
+}
+
+// The numeric locale of this process, made in a directory of its own; a system may have none but "C".
+class NumericLocale {
+ public:
+  explicit NumericLocale(const std::string& name) {
+    if (::mkdtemp(place_.data()) == nullptr) return;
+    // It warns of what the locale's definition has wrong.
+    const std::string make =
+        "localedef -c -i " + name + " -f UTF-8 " + place_ + "/numbers >/dev/null 2>&1";
+    (void)!std::system(make.c_str());
+    ::setenv("LOCPATH", place_.c_str(), 1);
+    is_there_ = std::setlocale(LC_NUMERIC, "numbers") != nullptr;
+  }
+  ~NumericLocale() {
+    std::setlocale(LC_NUMERIC, "C");
+    ::unsetenv("LOCPATH");
+    std::error_code ignored;
+    std::filesystem::remove_all(place_, ignored);
+  }
+  NumericLocale(const NumericLocale&) = delete;
+  NumericLocale& operator=(const NumericLocale&) = delete;
+  [[nodiscard]] bool is_there() const noexcept { return is_there_; }
+
+ private:
+  std::string place_ = (std::filesystem::temp_directory_path() / "bloomery-test-XXXXXX").string();
+  bool is_there_ = false;
+};
+
+// A comma, and U+066B, which has two bytes.
+TEST(PlanErrors, AreTheSameInEveryLocale) {
+  const auto messages = [] {
+    std::vector<std::string> all;
+    for (const auto& call : std::initializer_list<std::function<void()>>{
+             [] { ask(10, 0.50001); }, [] { ask(10, 9.99999e-16); }, [] { ask(10, kNan); },
+             [] { (void)scalable_plan(10, 1e-15, 2, 0.77); },
+             [] { (void)scalable_plan(10, 0.01, 2, 0.125); }, [] { ask(1000, 0.001, 5120); },
+             [] { ask({}, 0.01, {}, 7, Layout::standard); }})
+      try {
+        call();
+        ADD_FAILURE() << "no error";
+      } catch (const Error& error) {
+        all.emplace_back(error.what());
+      }
+    return all;
+  };
+  const std::vector<std::string> expected = messages();
+  EXPECT_NE(expected[0].find("rate of 0.50001 is"), std::string::npos);
+  for (const auto& [name, separator] : {std::pair{"de_DE", ","}, {"ps_AF", "\xD9\xAB"}}) {
+    const NumericLocale locale(name);
+    if (!locale.is_there()) GTEST_SKIP() << "no locales can be made here";
+    ASSERT_STREQ(std::localeconv()->decimal_point, separator);
+    EXPECT_EQ(messages(), expected) << name;
   }
 }
 

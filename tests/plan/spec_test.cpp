@@ -294,6 +294,7 @@ TEST(Spec, SaturationIsPinned) {
   EXPECT_NEAR(share(8, 100), 0.008, 0.0005);
   EXPECT_EQ(predicted_saturation({plan(1000, 0.01)}, 1000, 3), 0);
   EXPECT_EQ(share(4, 0), 0) << "no key was inserted";
+  EXPECT_EQ(predicted_saturation({plan(1000, 0.01, Layout::blocked128)}, 1e300, 1), 1);
   // A counter that each key fills at once is as likely as a bit that is set.
   EXPECT_EQ(share(4, 15), share(4, 1000));
   EXPECT_LT(share(4, 14), share(4, 15));

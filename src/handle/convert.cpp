@@ -209,7 +209,6 @@ void AnyFilter::convert(const std::string& source, const std::string& out,
     const RedisUrl url = redis_url(source);
     return merge_module_shards(redis_url(out), {&url, 1}, options.replace);
   }
-  if (from == Form::module_shards) refuse_module_shards(redis_url(source));
   if (to == Form::module_shards) refuse_module_shards(redis_url(out));
   if (from == Form::other_file) return convert_payload(source, out, to, options.replace);
   if (is_dump(from) || is_dump(to)) return convert_dump(source, from, out, to, options.replace);

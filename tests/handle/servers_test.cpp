@@ -122,6 +122,22 @@ TEST_F(AnyOnServer, RebuildsAString) {
   expect_error(ErrorCode::wrong_kind, {},
                [&] { (void)AnyFilter::rebuild(string_at("k"), CountingPlan{plan(10, 0.1)}); });
 
+  // What is there meanwhile is asked by its address, and not here.
+  AnyFilter only_keys = AnyFilter::rebuild(string_at("k"), plan(spec_));
+  only_keys.insert("newest");
+  for (const auto& call : std::initializer_list<std::function<void()>>{
+           [&] { (void)only_keys.may_contain("newest"); },
+           [&] { (void)only_keys.may_contain_many(keys()); },
+           [&] { (void)only_keys.remove("newest"); }})
+    expect_error(ErrorCode::wrong_kind, {only_keys.name(), "only takes keys"}, call);
+  EXPECT_EQ(only_keys.plan(), FilterPlan(plan(spec_)));
+  EXPECT_EQ(only_keys.spec().capacity, spec_.capacity);
+  EXPECT_EQ(only_keys.spec().fpr, spec_.fpr);
+  EXPECT_NEAR(only_keys.stats().estimated_items, 1, 0.1);
+  EXPECT_EQ(only_keys.verify().detail, "it is being rebuilt");
+  only_keys.close();
+  EXPECT_TRUE(AnyFilter::open(string_at("k")).may_contain("newest"));
+
   AnyFilter blocked = AnyFilter::rebuild(string_at("k"), plan(spec_));
   blocked.insert("newer");
   server().ask({"SET", "k", "text"});
@@ -180,6 +196,52 @@ TEST_F(AnyOnServer, RefusesChangesOfAReader) {
   AnyFilter writer = AnyFilter::open(string_at("b"), Access::write, php);
   EXPECT_EQ(writer.insert_bits("new", before), 1U);
   EXPECT_EQ(writer.acknowledged(), 1U);
+}
+
+// What needs the whole filter in this process.
+TEST_F(AnyOnServer, SaysWhatAServerCannot) {
+  const AnyOptions php{.scheme = PhpScheme::string_hashes("FNV")};
+  std::vector<AnyFilter> filters;
+  filters.push_back(AnyFilter::create(string_at("k"), spec_));
+  filters.push_back(AnyFilter::create(string_at("r"), spec_, {.rotating = true}));
+  filters.push_back(AnyFilter::create(at("redis+cluster", "s&shards=2"), spec_));
+  filters.push_back(AnyFilter::create(string_at("b"), {}, php));
+  filters.push_back(AnyFilter::rebuild(string_at("n"), plan(spec_)));
+#ifdef BLOOMERY_MODULE
+  filters.push_back(AnyFilter::create(at("redis+module", "m"), spec_));
+#endif
+  AnyFilter memory(plan(spec_)), counting(CountingPlan{plan(100, 0.01, Layout::blocked64)});
+  memory.insert("kept");
+  for (AnyFilter& filter : filters) {
+    EXPECT_TRUE(filter.insert("old")) << filter.name();
+    EXPECT_FALSE(filter.in_memory());
+    EXPECT_FALSE(filter.needs_time());
+    EXPECT_FALSE(filter.begin_load());
+    EXPECT_EQ(filter.file(), nullptr);
+    const std::pair<const char*, std::function<void()>> calls[] = {
+        {"bloomery convert", [&] { (void)filter.encode(); }},
+        {"bloomery convert", [&] { (void)filter.encoded_size(); }},
+        {"bloomery convert", [&] { (void)filter.copy(); }},
+        {"bloomery convert", [&] { filter.save(scratch_ / "saved"); }},
+        {"merge by location", [&] { filter.merge(memory); }},
+        {"merge by location", [&] { filter.merge(counting); }},
+        {"are merged", [&] { memory.merge(filter); }},
+        {"are intersected", [&] { memory.intersect(filter); }},
+        {"take a copy of it", [&] { filter.intersect(memory); }},
+        {"create a new one", [&] { filter.clear(); }},
+        {"are never behind", [&] { (void)filter.reload(); }},
+        {"repeat all", [&] { (void)filter.begin_batch("batch"); }}};
+    for (const auto& [why, call] : calls)
+      expect_error(ErrorCode::wrong_kind, {filter.name(), why}, call);
+    if (filter.hasher() == nullptr) continue;
+    const Hash128 hash = (*filter.hasher())(std::string_view("absent"));
+    expect_error(ErrorCode::wrong_kind, {filter.name()}, [&] {
+      (void)filter.apply(AnyFilter::Operation::insert_absent, {&hash, 1});
+    });
+  }
+  EXPECT_TRUE(memory.may_contain("kept"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "saved"));
+  EXPECT_TRUE(AnyFilter::open(string_at("k")).may_contain("old"));
 }
 
 TEST_F(AnyOnServer, OpensABucketOrCreatesIt) {
@@ -325,6 +387,47 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
     expect_error(ErrorCode::invalid_argument, {},
                  [&] { (void)AnyFilter::open_or_create(module("x"), other); });
   }
+}
+
+// Each shard is a filter of its own, so they are neither one string nor one dump.
+TEST_F(AnyOnServer, ShardsOfAModuleGoIntoShardsOfAModule) {
+  const auto shards = [&](const std::string& key) {
+    return at("redis+module+cluster", key + "&shards=2");
+  };
+  const std::string file = scratch_ / "f.bloom", dump = scratch_ / "dump";
+  const std::string module = at("redis+module", "p");
+  FilterSpec spec = spec_;
+  spec.kind = Kind::plain;
+  AnyFilter::create(shards("a"), spec).insert_many(keys());
+  AnyFilter::create(shards("b"), spec).insert("x");
+  for (const std::string& each : {file, string_at("s"), module})
+    AnyFilter::create(each, spec).insert("y");
+  AnyFilter::convert(module, dump);
+  std::ofstream(scratch_ / "text") << "perhaps a reply of DUMP";
+  const auto refused = [&](const std::function<void()>& call) {
+    expect_error(ErrorCode::wrong_kind, {"each shard is a filter of the module"}, call);
+  };
+  for (const std::string& out : {scratch_ / "new.bloom", scratch_ / "new", string_at("new"),
+                                 at("redis+cluster", "new&shards=2"), at("redis+module", "new")})
+    refused([&] { AnyFilter::convert(shards("a"), out); });
+  for (const std::string& source : {file, dump, scratch_ / "text", string_at("s"), module})
+    refused([&] { AnyFilter::convert(source, shards("new")); });
+  refused([&] { (void)AnyFilter::merge(Keys{shards("a"), shards("b")}, scratch_ / "new.bloom"); });
+  refused([&] { (void)AnyFilter::merge(Keys{shards("a"), file}, shards("new")); });
+  refused([&] { (void)AnyFilter::merge(Keys{file, file}, shards("new")); });
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "new"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "new.bloom"));
+  expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(shards("new")); });
+
+  AnyFilter::convert(shards("a"), shards("copy"));
+  EXPECT_EQ(AnyFilter::open(shards("copy")).may_contain_many(keys()), kKeys);
+  const auto merged = AnyFilter::merge(Keys{shards("a"), shards("b")}, shards("all"));
+  ASSERT_TRUE(merged.stats) << merged.why_not;
+  EXPECT_NEAR(merged.stats->estimated_items, kKeys + 1.0, 60);
+  AnyFilter all = AnyFilter::open(shards("all"));
+  EXPECT_EQ(all.may_contain_many(keys()), kKeys);
+  EXPECT_TRUE(all.may_contain("x"));
+  EXPECT_FALSE(AnyFilter::open(shards("a")).may_contain("x"));
 }
 
 // What is asked for is compared with what is there, field by field, as in a file.

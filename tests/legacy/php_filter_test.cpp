@@ -121,6 +121,29 @@ TEST(PhpScheme, RefusesWhatNoClassCanHave) {
             "FNV is named twice; name it once, its bit is the same both times");
 }
 
+TEST(PhpScheme, HasAsMuchAsItsLimits) {
+  const std::string every = "JS,PJW,ELF,BKDR,SDBM,DJB,DEK,FNV";
+  EXPECT_EQ(PhpScheme::string_hashes(every).hash_count(), kPhpHashes.size());
+  EXPECT_TRUE(std::ranges::equal(PhpScheme::string_hashes(every).hashes(), kPhpHashes));
+  // What comes after all of them is not left out.
+  EXPECT_EQ(refusal([&] { PhpScheme::string_hashes(every + ",JS"); }),
+            "JS is named twice; name it once, its bit is the same both times");
+  EXPECT_EQ(refusal([&] { PhpScheme::string_hashes(every + ",md5"); }),
+            "'md5' is not a string hash of PHP; use " + every);
+  EXPECT_EQ(refusal([&] { PhpScheme::string_hashes(every + ","); }),
+            "a name in the list of string hashes is empty; use " + every);
+  std::vector<PhpHash> hashes(kPhpHashes.begin(), kPhpHashes.end());
+  hashes.push_back(PhpHash::fnv);
+  EXPECT_EQ(refusal([&] { PhpScheme::string_hashes(hashes); }),
+            "FNV is named twice; name it once, its bit is the same both times");
+  EXPECT_EQ(PhpScheme::crc32_mt(std::uint64_t{1} << 40, 1'000'000'000).bits(),
+            std::uint64_t{1} << 40);
+  EXPECT_EQ(PhpScheme::crc32_mt(945'481, 10).hash_count(), kMaxPhpHashes);
+  EXPECT_NE(refusal([] { PhpScheme::crc32_mt(945'490, 10); }).find("make 65537 hashes"),
+            std::string::npos);
+  EXPECT_EQ(PhpScheme::crc32_mt(1, 1).hash_count(), 1U);
+}
+
 TEST(PhpScheme, SaysWhatItIs) {
   EXPECT_EQ(PhpScheme::string_hashes("bkdr,SDBM,js").description(), "php-hashes=BKDR,SDBM,JS");
   EXPECT_EQ(PhpScheme::crc32_mt(1000, 100).description(), "php-crc32-mt of 1000 bits and 7 hashes");

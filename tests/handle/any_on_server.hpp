@@ -1,0 +1,38 @@
+// A server with the module for tests of the handle, if there is a module, and the addresses of filters on it.
+#pragma once
+
+#include <bloomery/any_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "redis/server.hpp"
+
+namespace bloomery::test {
+
+using Keys = std::vector<std::string>;
+
+class AnyOnServer : public testing::Test {
+ protected:
+  static Server& server() {
+#ifdef BLOOMERY_MODULE
+    static Server one({"--loadmodule", module_file()});
+#else
+    static Server one;
+#endif
+    return one;
+  }
+  void SetUp() override { server().ask({"FLUSHALL"}); }
+  [[nodiscard]] static std::string at(const std::string& scheme, const std::string& rest) {
+    return scheme + "+unix://" + server().path() + "?key=" + rest;
+  }
+  [[nodiscard]] static std::string string_at(const std::string& key) { return at("redis", key); }
+  static constexpr std::size_t kKeys = 3'000;
+  static Keys keys() { return text_keys("key", kKeys); }
+  const FilterSpec spec_{.capacity = 10'000, .fpr = 0.001};
+  Scratch scratch_;
+};
+
+}  // namespace bloomery::test

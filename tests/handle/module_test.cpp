@@ -1,0 +1,221 @@
+// The handle over filters of a module, ours and RedisBloom's.
+#include <bloomery/any_filter.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "handle/any_on_server.hpp"
+#include "redis/scripted.hpp"
+#include "support/expect_error.hpp"
+
+namespace bloomery::test {
+namespace {
+
+#ifdef BLOOMERY_MODULE
+TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
+  const auto module = [&](const std::string& key) { return at("redis+module", key); };
+  FilterSpec spec = spec_;
+  AnyFilter scalable = AnyFilter::open_or_create(module("s"), spec);  // the module's own default
+  EXPECT_GE(scalable.insert_many(keys()), kKeys - 30);
+  EXPECT_EQ(scalable.may_contain_many(keys()), kKeys);
+  EXPECT_EQ(scalable.stats().kind, Kind::scalable);
+  EXPECT_GE(scalable.stats().inserted, kKeys - 30);
+  EXPECT_EQ(scalable.hasher(), nullptr);
+  expect_error(ErrorCode::wrong_kind, {}, [&] { (void)scalable.insert(7); });
+  EXPECT_EQ(AnyFilter::open(module("s")).may_contain_many(keys()), kKeys);
+  expect_error(ErrorCode::invalid_argument, {}, [&] {
+    (void)AnyFilter::open_or_create(module("s"), {}, {.seed = Seed{5, 0}});
+  });
+
+  spec.kind = Kind::counting;
+  AnyFilter counting = AnyFilter::create(module("c"), spec);
+  counting.require_removal();
+  counting.insert("a");
+  EXPECT_TRUE(counting.remove("a"));
+  EXPECT_FALSE(counting.may_contain("a"));
+
+  spec.kind = Kind::plain;
+  AnyFilter plain = AnyFilter::create(module("p"), spec);
+  plain.insert_many(keys());
+  AnyFilter::convert(module("p"), scratch_ / "p.bloom");
+  const FilterStats stats = plain.stats();
+  EXPECT_EQ(stats.kind, Kind::plain);
+  const double counted = AnyFilter::open(scratch_ / "p.bloom").stats().current_fpr;
+  EXPECT_NEAR(stats.current_fpr / counted, 1, 0.5) << "few keys: blocks differ by chance";
+  EXPECT_EQ(AnyFilter::open(scratch_ / "p.bloom").may_contain_many(keys()), kKeys);
+  AnyFilter::convert(scratch_ / "p.bloom", module("q"));
+  EXPECT_EQ(AnyFilter::open(module("q")).may_contain_many(keys()), kKeys);
+  AnyFilter::convert(module("s"), scratch_ / "dump");
+  AnyFilter::convert(scratch_ / "dump", module("copy"));
+  EXPECT_EQ(AnyFilter::open(module("copy")).may_contain_many(keys()), kKeys);
+  expect_error(ErrorCode::wrong_kind, {},
+               [&] { (void)AnyFilter::convert(module("c"), scratch_ / "c.bloom"); });
+  expect_error(ErrorCode::wrong_kind, {},
+               [&] { (void)AnyFilter::rebuild(module("p"), plan(spec)); });
+  expect_error(ErrorCode::wrong_kind, {}, [&] { (void)AnyFilter::rotate(module("p")); });
+  expect_error(ErrorCode::invalid_argument, {},
+               [&] { (void)AnyFilter::create(module("x"), {.capacity = 5}); });
+  // A number of another kind is refused, as in a file: a filter that ignored its window would never forget.
+  const FilterSpec foreign[] = {{.window = Window{WindowUnit::seconds, 60}},
+                                {.slices = 4},
+                                {.counter_bits = 8},
+                                {.delta = 5},
+                                {.kind = Kind::counting, .growth = 2},
+                                {.kind = Kind::plain, .growth = 2},
+                                {.kind = Kind::counting, .layout = Layout::standard}};
+  expect_error(ErrorCode::invalid_argument, {"window", "is missing"}, [&] {
+    (void)AnyFilter::create(module("x"), {.kind = Kind::window, .capacity = 5, .fpr = 0.01});
+  });
+  // As large as no reply to DUMP, by one byte: it is not read.
+  const std::string large = scratch_ / "large";
+  std::ofstream(large) << "a reply of DUMP";
+  std::filesystem::resize_file(large, (std::uintmax_t{512} << 20) + 1);
+  expect_error(ErrorCode::too_large, {large}, [&] { AnyFilter::convert(large, module("x")); });
+  for (FilterSpec other : foreign) {
+    other.capacity = 1000;
+    other.fpr = 0.01;
+    expect_error(ErrorCode::invalid_argument, {},
+                 [&] { (void)AnyFilter::create(module("x"), other); });
+    expect_error(ErrorCode::invalid_argument, {},
+                 [&] { (void)AnyFilter::open_or_create(module("x"), other); });
+  }
+}
+
+// Each shard is a filter of its own, so they are neither one string nor one dump.
+TEST_F(AnyOnServer, ShardsOfAModuleGoIntoShardsOfAModule) {
+  const auto shards = [&](const std::string& key) {
+    return at("redis+module+cluster", key + "&shards=2");
+  };
+  const std::string file = scratch_ / "f.bloom", dump = scratch_ / "dump";
+  const std::string module = at("redis+module", "p");
+  FilterSpec spec = spec_;
+  spec.kind = Kind::plain;
+  AnyFilter::create(shards("a"), spec).insert_many(keys());
+  AnyFilter::create(shards("b"), spec).insert("x");
+  for (const std::string& each : {file, string_at("s"), module})
+    AnyFilter::create(each, spec).insert("y");
+  AnyFilter::convert(module, dump);
+  std::ofstream(scratch_ / "text") << "perhaps a reply of DUMP";
+  const auto refused = [&](const std::function<void()>& call) {
+    expect_error(ErrorCode::wrong_kind, {"each shard is a filter of the module"}, call);
+  };
+  for (const std::string& out : {scratch_ / "new.bloom", scratch_ / "new", string_at("new"),
+                                 at("redis+cluster", "new&shards=2"), at("redis+module", "new")})
+    refused([&] { AnyFilter::convert(shards("a"), out); });
+  for (const std::string& source : {file, dump, scratch_ / "text", string_at("s"), module})
+    refused([&] { AnyFilter::convert(source, shards("new")); });
+  refused([&] { (void)AnyFilter::merge(Keys{shards("a"), shards("b")}, scratch_ / "new.bloom"); });
+  refused([&] { (void)AnyFilter::merge(Keys{shards("a"), file}, shards("new")); });
+  refused([&] { (void)AnyFilter::merge(Keys{file, file}, shards("new")); });
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "new"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "new.bloom"));
+  expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(shards("new")); });
+
+  AnyFilter::convert(shards("a"), shards("copy"));
+  EXPECT_EQ(AnyFilter::open(shards("copy")).may_contain_many(keys()), kKeys);
+  const auto merged = AnyFilter::merge(Keys{shards("a"), shards("b")}, shards("all"));
+  ASSERT_TRUE(merged.stats) << merged.why_not;
+  EXPECT_NEAR(merged.stats->estimated_items, kKeys + 1.0, 60);
+  AnyFilter all = AnyFilter::open(shards("all"));
+  EXPECT_EQ(all.may_contain_many(keys()), kKeys);
+  EXPECT_TRUE(all.may_contain("x"));
+  EXPECT_FALSE(AnyFilter::open(shards("a")).may_contain("x"));
+}
+
+// What is asked for is compared with what is there, field by field, as in a file.
+TEST_F(AnyOnServer, AFilterOfAModuleIsWhatWasAskedFor) {
+  const auto module = [&](const std::string& key) { return at("redis+module", key); };
+  constexpr Window kMinute{WindowUnit::seconds, 60};
+  const FilterSpec made[] = {
+      {.kind = Kind::plain, .capacity = 1000, .fpr = 0.003},
+      {.kind = Kind::scalable, .capacity = 1000, .fpr = 0.003, .growth = 3},
+      {.kind = Kind::scalable, .capacity = 1000, .fpr = 0.003, .layout = Layout::standard},
+      {.kind = Kind::counting, .capacity = 1000, .fpr = 0.003, .counter_bits = 8},
+      {.kind = Kind::window, .capacity = 1000, .fpr = 0.003, .window = kMinute, .slices = 7}};
+  for (std::size_t i = 0; i < std::size(made); ++i) {
+    const std::string key = module("k" + std::to_string(i));
+    const auto refused = [&](auto change) {
+      FilterSpec other = made[i];
+      change(other);
+      expect_error(ErrorCode::mismatch, {}, [&] { (void)AnyFilter::open_or_create(key, other); });
+    };
+    (void)AnyFilter::create(key, made[i]);
+    AnyFilter again = AnyFilter::open_or_create(key, made[i]);
+    EXPECT_EQ(again.stats().kind, *made[i].kind);
+    EXPECT_EQ(again.stats().fpr, 0.003);
+    // The capacity that has grown is not the one that was asked for.
+    if (made[i].kind == Kind::scalable) again.insert_many(keys());
+    (void)AnyFilter::open_or_create(key, made[i]);
+    refused([](FilterSpec& spec) { spec.fpr = 0.0030001; });
+    refused([](FilterSpec& spec) { spec.capacity = 1001; });
+    refused([](FilterSpec& spec) {
+      spec.kind = spec.kind == Kind::plain ? Kind::scalable : Kind::plain;
+    });
+    if (made[i].growth) refused([](FilterSpec& spec) { spec.growth = 7; });
+    if (made[i].layout) refused([](FilterSpec& spec) { spec.layout = Layout::blocked; });
+    if (made[i].counter_bits) refused([](FilterSpec& spec) { spec.counter_bits = 4; });
+    if (made[i].window) {
+      refused([](FilterSpec& spec) { spec.window->unit = WindowUnit::insertions; });
+      refused([](FilterSpec& spec) { spec.window->length = 600; });
+      refused([](FilterSpec& spec) { spec.slices = 8; });
+    }
+  }
+  // RedisBloom's layout has no higher rate than 1 in 4.
+  const FilterSpec high{.capacity = 10, .fpr = 0.9, .layout = Layout::standard};
+  (void)AnyFilter::create(module("high"), high);
+  (void)AnyFilter::open_or_create(module("high"), high);
+}
+#endif
+
+std::string module_at(const Scripted& server) {
+  return "redis+module://127.0.0.1:" + std::to_string(server.port()) + "?key=k";
+}
+
+// Of RedisBloom, BF.INFO says little.
+TEST(AnyOnRedisBloom, WhatItSaysIsCompared) {
+  const auto answering = [](const char* expansion) {
+    return [expansion](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] != "BF.INFO") return "-ERR unknown command\r\n";
+      if (words.size() == 3) return "-Invalid information value\r\n";
+      return std::string("*4\r\n+Capacity\r\n:100\r\n+Expansion rate\r\n") + expansion;
+    };
+  };
+  const auto expect_refused = [](const std::string& at, const FilterSpec& spec) {
+    expect_error(ErrorCode::mismatch, {}, [&] { (void)AnyFilter::open_or_create(at, spec); });
+  };
+  const Server real;
+  Scripted growing(real.path()), plain(real.path());
+  growing.say(answering(":2\r\n"));
+  plain.say(answering("$-1\r\n"));
+  const std::string grows = module_at(growing), is_plain = module_at(plain);
+  (void)AnyFilter::open_or_create(grows,
+                                  {.kind = Kind::scalable, .capacity = 5, .fpr = 0.1, .growth = 2});
+  (void)AnyFilter::open_or_create(is_plain, {.kind = Kind::plain, .capacity = 100, .fpr = 0.1});
+  expect_refused(grows, {.kind = Kind::plain});
+  expect_refused(grows, {.growth = 3});
+  expect_refused(is_plain, {.kind = Kind::scalable});
+  expect_refused(is_plain, {.kind = Kind::counting});
+  expect_refused(is_plain, {.capacity = 101});
+}
+
+// Bytes of a server that is no friend.
+TEST(AnyOnRedisBloom, AReplyThatMakesNoSenseIsAnError) {
+  const Server real;
+  Scripted server(real.path());
+  for (const char* reply :
+       {"*0\r\n", ":1\r\n", "*1\r\n:1\r\n", "*1\r\n*1\r\n$1\r\n1\r\n",
+        "*1\r\n*2\r\n$1\r\nx\r\n$1\r\n1\r\n", "*1\r\n*3\r\n$1\r\n1\r\n$1\r\n1\r\n$3\r\nODD\r\n",
+        "*1\r\n*3\r\n$1\r\n1\r\n$1\r\n1\r\n$9\r\nEXPANSION\r\n"}) {
+    server.say([reply](const Scripted::Words& words) -> std::optional<std::string> {
+      return words.size() == 3 ? reply : "*2\r\n+Capacity\r\n:100\r\n";
+    });
+    expect_error(ErrorCode::io, {}, [&] { (void)AnyFilter::open(module_at(server)); });
+  }
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -51,7 +51,8 @@ CASES = [
 
 
 STANDARD = "c++20"  # the headers are precompiled with it
-HEADERS = "".join(f"#include <{name}>\n" for name in ("bloomery/any_filter.hpp", "bloomery/filter.hpp", "list", "vector"))
+INCLUDED = "bloomery/any_filter.hpp", "bloomery/filter.hpp", "list", "vector"
+HEADERS = "".join(f"#include <{name}>\n" for name in INCLUDED)
 # Contiguous, and without a size.
 HEADERS += """
 struct Zero { friend bool operator==(const std::uint64_t* at, Zero) { return *at == 0; } };

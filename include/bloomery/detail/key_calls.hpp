@@ -27,9 +27,9 @@
 // one thread.
 //
 // A call throws what the filter's own insert_hash, may_contain_hash or remove_hash throws. If those are
-// noexcept, all calls are, except for ranges that throw, and for keys of a type whose conversion to text or bytes is not
-// noexcept: the call throws what that throws, and the keys before it may be in the filter. For a range of such keys
-// calls for several threads use one.
+// noexcept, all calls are, except for ranges that throw, and for keys of a type whose conversion to text or
+// bytes is not noexcept: the call throws what that throws, and the keys before it may be in the filter. With
+// such keys the calls for several threads use one.
 //
 // ---- for authors of filters ----
 //

@@ -104,13 +104,31 @@ TEST(Header, OfTheNewerUndamagedCopyCounts) {
     const FoundHeader found = decode_headers(start, kPlenty, "f");
     EXPECT_EQ(found.header.inserted, 100U);
     EXPECT_EQ(found.copy, swapped ? 0U : 1U);
+    EXPECT_EQ(found.undamaged, 2U);
+    EXPECT_FALSE(found.both_current);
+    EXPECT_EQ(found.first, found.copy);
     start[found.copy * kHeaderBytes + 1000] ^= std::byte{1};
     const FoundHeader other = decode_headers(start, kPlenty, "f");
     EXPECT_EQ(other.header.inserted, 42U);
     EXPECT_EQ(other.undamaged, 1U);
+    EXPECT_FALSE(other.both_current);
+    EXPECT_EQ(other.first, found.copy) << "the damaged one";
     start[other.copy * kHeaderBytes + 1000] ^= std::byte{1};
     EXPECT_EQ(code_of([&] { (void)decode_headers(start, kPlenty, "file.bloom"); }),
               ErrorCode::corrupt);
+  }
+}
+
+// Then the copies are overwritten in turn.
+TEST(Header, OfBothCopiesIsCurrentIfTheyAgree) {
+  Header header = sample();
+  for (const std::uint64_t generation : {5U, 6U}) {
+    header.generation = generation;
+    const FoundHeader found = decode_headers(start_of(header, header), kPlenty, "f");
+    EXPECT_TRUE(found.both_current);
+    EXPECT_EQ(found.undamaged, 2U);
+    EXPECT_EQ(found.copy, 0U);
+    EXPECT_EQ(found.first, (generation + 1) % 2);
   }
 }
 

@@ -268,6 +268,26 @@ TEST(AfterAFailure, SyncThatFailsPoisonsTheHandle) {
   }
 }
 
+// Its end would otherwise say that keys are on the device which no call has brought there.
+TEST(AfterAFailure, ALoadDoesNotEndAsIfItWereDone) {
+  const FilterPlan plans[] = {plan_of(Layout::blocked),
+                              CountingPlan{plan_of(Layout::blocked128, 512 * 20)}};
+  for (const FilterPlan& plan : plans) {
+    FakeOs os;
+    auto file = Files(os).create(kPath, plan, {.durability = Durability::sync});
+    file.insert(1);
+    ASSERT_TRUE(file.begin_load());
+    os.inject({.at = os.calls() + 1, .forever = true, .error = EIO});
+    EXPECT_EQ(code_of([&] { file.insert_hashes(hashes_of(Hasher(), 2, 10)); }), ErrorCode::io);
+    os.inject({});
+    EXPECT_EQ(code_of([&] { file.end_load(); }), ErrorCode::poisoned);
+    EXPECT_EQ(code_of([&] { file.insert(3); }), ErrorCode::poisoned);
+    EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::poisoned);
+    EXPECT_EQ(code_of([&] { file.end_load(); }), ErrorCode::poisoned) << "still";
+    EXPECT_TRUE(Files(os).open(kPath).may_contain(1));
+  }
+}
+
 // The system may show bits that the device refused until it needs the memory; nothing can
 // vouch for them then.
 TEST(AfterAFailure, BitsThatTheDeviceRefusedMakeTheFileUnclean) {

@@ -29,7 +29,8 @@ struct Input {
 // standard input. Error: missing, unreadable, a directory, a filter.
 [[nodiscard]] std::vector<Input> find_inputs(const std::vector<std::string>& paths);
 
-// Throws the error of a filter among the inputs, which is a mistake: `check a.bloom b.bloom`, `rebuild a.bloom < a.bloom`.
+// Throws the error of a filter among the inputs, which is a mistake: `check a.bloom b.bloom`, or
+// `rebuild a.bloom < a.bloom`.
 [[noreturn]] void refuse_filter(const Input& input);
 
 // Error if the standard output is one of the inputs: the run would eat its own output.

@@ -179,6 +179,7 @@ class AnyFilter {
       return false;
     } else {
       if (!inserts_directly()) return one<K>(Operation::insert, key);
+      if constexpr (!detail::kConvertsQuietly<K>) acknowledged_ = 0;
       const bool fresh = direct_.memory->insert(key);
       *direct_.inserted += fresh ? 1 : 0;
       // A store per key would take room in the store buffer from the stores that wait for their block.
@@ -194,7 +195,8 @@ class AnyFilter {
     else
       return looks_up_directly() ? direct_.bits->may_contain(key) : one<K>(Operation::contain, key);
   }
-  // Whether these two calls are inlined down to the bits, in memory or in a mapping; then they do not throw.
+  // Whether these two calls are inlined down to the bits, in memory or in a mapping; then they throw only what the
+  // conversion of a key throws.
   [[nodiscard]] bool inserts_directly() const noexcept { return direct_.inserted != nullptr; }
   [[nodiscard]] bool looks_up_directly() const noexcept { return direct_.bits != nullptr; }
   // False: the key certainly was not there. Error{wrong_kind}: the filter does not count.
@@ -354,11 +356,11 @@ class AnyFilter {
 
   template <class K>
   [[gnu::noinline]] bool one(Operation operation, detail::Passed<K> key) {
+    if (operation != Operation::contain) acknowledged_ = 0;  // the conversion of a key may throw
     if (const Hasher* hash_of = hasher()) {
       const Hash128 hash = detail::hash_key(*hash_of, key);
       return apply(operation, std::span(&hash, 1)) == 1;
     }
-    if (operation != Operation::contain) acknowledged_ = 0;
     const std::span keys(&key, 1);
     std::size_t done = 0;
     return in_parts(operation, keys, {}, false, done) == 1;

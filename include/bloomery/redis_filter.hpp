@@ -60,8 +60,8 @@ struct RedisHeader;
 //   read_only    the server is a replica and refuses inserts
 //   no_space     the memory limit of the server
 //   io           any other error reply of the server, in its words
-// After an error acknowledged() says how many keys of the call are done, counted from the first. The later keys may
-// be done or not: repeating their inserts is harmless, but then perhaps no client gets the answer "new". The next
+// After such an error acknowledged() says how many keys of the call are done, counted from the first. The later keys
+// may be done or not: repeating their inserts is harmless, but then perhaps no client gets the answer "new". The next
 // call connects again.
 class RedisFilter : public detail::KeyCalls<RedisFilter> {
  public:
@@ -199,7 +199,7 @@ class RedisFilterWriter {
 
   // Puts the filter into its place. Call it once. Error{exists}: the place holds something that may not
   // be replaced; {locked}: another writer is putting a filter there; {no_space} as in write(); {unavailable}: a slot
-  // of the cluster has moved since the writer began.
+  // of the cluster has moved, or a connection was lost, since the writer began. Begin again with another writer then.
   void publish();
 
   [[nodiscard]] const Plan& plan() const noexcept;

@@ -38,7 +38,7 @@ void check_window(WindowUnit unit, std::uint64_t window, std::uint64_t capacity,
     refuse(Field::window, window_of(window, unit) + " cannot be cut into " +
                               counted(slices, "slice") + "; give a longer window" +
                               (window == 0 ? "" : " or at most " + counted(window, "slice")));
-  // A window of up to 2^64 - 65 is rounded up to whole slices, and must then still be one.
+  // A stored window was rounded up to whole slices, from at most 2^64 - 65.
   if (window > rounded_up(UINT64_MAX - kMaxSlices, slices) * slices)
     refuse(ErrorCode::too_large, Field::window,
            window_of(window, unit) + " is above the limit of 2^64 - 65; give a shorter one");

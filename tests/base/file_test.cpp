@@ -308,6 +308,11 @@ TEST(FileErrors, ADeviceThatTakesNothingIsAnError) {
   os.write_nothing();
   expect_error(ErrorCode::io, {"cannot write: Input/output error"},
                [&] { file.write(some_bytes(10), 0); });
+}
+
+TEST(FileErrors, AFileThatNoMachineCanAddressIsNotMapped) {
+  Scratch scratch;
+  const File file(real_os(), scratch / "f", Os::Open::create);
   expect_error(ErrorCode::no_memory, {scratch / "f", "larger than this machine can address"},
                [&] { (void)file.map(UINT64_MAX, Os::Map::shared_read); });
 }

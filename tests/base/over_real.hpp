@@ -52,6 +52,12 @@ class OverReal : public Os {
   int random(void* to, std::size_t n) override { return real_os().random(to, n); }
   int stat_link(const char* p, Stat& out) override { return real_os().stat_link(p, out); }
   int try_share(int fd) override { return real_os().try_share(fd); }
+  int sync_written(int fd, const void* from, std::size_t n, std::uint64_t at) override {
+    return real_os().sync_written(fd, from, n, at);
+  }
+  std::uint32_t umask() override { return real_os().umask(); }
+  int hold_gate(int fd) override { return real_os().hold_gate(fd); }
+  int leave_gate(int fd) override { return real_os().leave_gate(fd); }
 };
 
 }  // namespace bloomery::test

@@ -4,7 +4,9 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "handle/any_on_server.hpp"

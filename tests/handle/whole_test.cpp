@@ -9,29 +9,21 @@
 #include <utility>
 #include <vector>
 
+#include "handle/any_kind.hpp"
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
 
 namespace bloomery::test {
 namespace {
 
-FilterSpec spec_of_kind(Kind kind) {
-  FilterSpec spec{.kind = kind, .capacity = 1'000, .fpr = 0.001};
-  if (kind == Kind::window) spec.window = Window{WindowUnit::insertions, 1'000};
-  return spec;
-}
-
 class AnyWhole : public testing::TestWithParam<Kind> {
  protected:
-  [[nodiscard]] FilterSpec spec() const { return spec_of_kind(GetParam()); }
+  [[nodiscard]] FilterSpec spec() const { return spec_of_kind(GetParam(), 1'000); }
   [[nodiscard]] AnyFilter in_memory() const { return AnyFilter(plan(spec())); }
   const std::vector<std::string> keys_ = text_keys("key", 500), others_ = text_keys("other", 500);
   Scratch scratch_;
 };
-// Frozen filters are built once: frozen_test.cpp.
-INSTANTIATE_TEST_SUITE_P(, AnyWhole,
-                         testing::Values(Kind::plain, Kind::counting, Kind::scalable, Kind::window),
-                         [](const auto& param) { return std::string(to_string(param.param)); });
+INSTANTIATE_TEST_SUITE_P(, AnyWhole, kKindsOfKeys, name_of_kind);
 
 TEST_P(AnyWhole, IsCleared) {
   AnyFilter filter = in_memory(), fresh = in_memory();

@@ -186,7 +186,7 @@ class NumericLocale {
     if (::mkdtemp(place_.data()) == nullptr) return;
     // It warns of what the locale's definition has wrong.
     const std::string make =
-        "localedef -c -i " + name + " -f UTF-8 " + place_ + "/numbers >/dev/null 2>&1";
+        "localedef -c -i " + name + " -f UTF-8 '" + place_ + "/numbers' >/dev/null 2>&1";
     (void)!std::system(make.c_str());
     ::setenv("LOCPATH", place_.c_str(), 1);
     is_there_ = std::setlocale(LC_NUMERIC, "numbers") != nullptr;

@@ -12,7 +12,12 @@ namespace {
 std::atomic<time_t> moved{0};
 }  // namespace
 
-void move_clock(std::chrono::seconds by) noexcept { moved += static_cast<time_t>(by.count()); }
+MovedClock::~MovedClock() { move(-by_); }
+
+void MovedClock::move(std::chrono::seconds by) noexcept {
+  by_ += by;
+  moved += static_cast<time_t>(by.count());
+}
 
 }  // namespace bloomery::test
 

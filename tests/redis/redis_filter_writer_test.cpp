@@ -161,6 +161,7 @@ TEST_F(Writer, AStringOfZerosDoesNotExpireWhileItIsWritten) {
 
 // Keys that come slowly: what they are written to is kept for ten minutes, and that is renewed every minute.
 TEST_F(Writer, RenewsWhatItsKeysAreWrittenTo) {
+  test::MovedClock clock;
   for (const std::optional<std::uint32_t> shards : {std::optional<std::uint32_t>(), {3U}}) {
     server().ask({"FLUSHALL"});
     auto writer = RedisFilterWriter::of_keys({address(), "s", shards}, of_blocks(120), Hasher());
@@ -181,7 +182,7 @@ TEST_F(Writer, RenewsWhatItsKeysAreWrittenTo) {
     ASSERT_EQ(names.size(), shards.value_or(1));
     const auto expire = [&](std::chrono::seconds later) {
       for (const std::string& name : names) server().ask({"EXPIRE", name, "99"});
-      test::move_clock(later);
+      clock.move(later);
     };
     const auto least_left = [&] {
       long long least = 1000;
@@ -206,7 +207,7 @@ TEST_F(Writer, RenewsWhatItsKeysAreWrittenTo) {
     EXPECT_LE(least_left(), 99) << "it was renewed a second ago";
     // One that was dropped all the same is missed; a string that is only room for collected keys is made again.
     server().ask({"DEL", names.back()});
-    test::move_clock(std::chrono::seconds(60));
+    clock.move(std::chrono::seconds(60));
     if (shards) {
       error_of([&] { writer.keep_alive(); }, ErrorCode::no_space);
       error_of([&] { add(103, 1); }, ErrorCode::no_space);

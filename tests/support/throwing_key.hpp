@@ -1,6 +1,7 @@
 // A key whose conversion to text may throw, as that of a text in an encoding of its own.
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>

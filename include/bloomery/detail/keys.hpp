@@ -55,14 +55,17 @@ template <class R>
   return require_keys<R>() && divisible;
 }
 
-// Whether a key is made into text or bytes without an exception. That of characters up to a zero throws none, although
-// std::string_view does not say so.
+// Whether the conversion of a key to text or bytes throws nothing. That of a const char* never throws, although
+// std::string_view does not say so, and neither does std::span of libc++ of any range.
 template <class K>
 inline constexpr bool kConvertsQuietly =
     IntegerKey<K> || std::is_pointer_v<std::decay_t<K>> ||
     (std::convertible_to<const K&, std::string_view>
          ? std::is_nothrow_convertible_v<const K&, std::string_view>
-         : std::is_nothrow_convertible_v<const K&, std::span<const std::byte>>);
+         : std::is_nothrow_convertible_v<const K&, std::span<const std::byte>> ||
+               requires(const K& key) {
+                 requires noexcept(std::ranges::data(key))&& noexcept(std::ranges::size(key));
+               });
 
 template <class K>
 [[nodiscard]] Hash128 hash_key(const Hasher& hasher, const K& key) noexcept(kConvertsQuietly<K>) {

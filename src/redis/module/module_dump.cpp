@@ -51,6 +51,7 @@ class ModuleLoader::Staged {
   }
 
   void restore(std::string_view payload) {
+    unmoved_ = detail::UnmovedSlots(cluster_);  // one command brings the whole filter
     detail::Request request(key());
     request.next().command({"RESTORE", key(), "600000", payload});
     request.next().command({"TYPE", key()});

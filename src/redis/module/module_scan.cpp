@@ -52,9 +52,9 @@ class Scan {
       request.next().command({"BF.DEBUG", *key});
     }
     if (met_.size() > kMaxScannedFilters)
-      throw Error(ErrorCode::too_large,
-                  cluster_.name() + ": more than " + std::to_string(kMaxScannedFilters) +
-                      " filters match '" + pattern_ + "'; narrow the pattern");
+      throw Error(ErrorCode::too_large, cluster_.name() + ": more than " +
+                                            std::to_string(kMaxScannedFilters) + " filters match " +
+                                            quoted_key(pattern_) + "; narrow the pattern");
     if (!keys.empty()) ask(keys, request);
   }
 

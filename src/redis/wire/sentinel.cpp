@@ -43,8 +43,9 @@ RedisAddress master_named(const RedisAddress& address, const RedisSentinels::Pla
       {.host = place.host, .port = place.port, .timeout = address.timeout, .tls = address.tls},
       ask);
   if (said.empty())
-    throw Error(ErrorCode::missing, name + ": there is no master '" + address.sentinels->master +
-                                        "' that it knows; check the name");
+    throw Error(ErrorCode::missing, name + ": there is no master " +
+                                        quoted_key(address.sentinels->master) +
+                                        " that it knows; check the name");
   RedisAddress master = address;
   master.sentinels.reset();
   master.host = said.front();
@@ -81,7 +82,7 @@ void with_master(const RedisAddress& address, const AskSentinel& ask,
   }
   if (!fault)
     throw Error(ErrorCode::invalid_argument,
-                "there is no sentinel to ask for '" + address.sentinels->master + "'");
+                "there is no sentinel to ask for " + quoted_key(address.sentinels->master));
   throw *fault;
 }
 

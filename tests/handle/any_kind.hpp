@@ -1,0 +1,26 @@
+// Filters of every kind that takes keys. Frozen filters are built once: frozen_test.cpp.
+#pragma once
+
+#include <bloomery/any_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+namespace bloomery::test {
+
+inline FilterSpec spec_of_kind(Kind kind, std::uint64_t capacity = 10'000) {
+  FilterSpec spec{.kind = kind, .capacity = capacity, .fpr = 0.001};
+  if (kind == Kind::window) spec.window = Window{WindowUnit::insertions, capacity};
+  return spec;
+}
+
+inline const auto kKindsOfKeys =
+    testing::Values(Kind::plain, Kind::counting, Kind::scalable, Kind::window);
+
+inline std::string name_of_kind(const testing::TestParamInfo<Kind>& param) {
+  return std::string(to_string(param.param));
+}
+
+}  // namespace bloomery::test

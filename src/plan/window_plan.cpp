@@ -14,7 +14,6 @@ namespace {
 using detail::counted;
 using detail::fpr_of;
 using detail::grouped;
-using detail::number;
 using detail::refuse;
 using Field = PlanField;
 

@@ -175,7 +175,8 @@ try() {
   # One job more than there are cores: many tests wait for a server.
   ctest --test-dir "build/$preset" -j "$(($(nproc) + 1))" --output-on-failure --no-tests=error \
     --timeout "$seconds_a_test" "$@" >"$log" 2>&1 || status=$?
-  line=$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of' "$log") ||
+  # The last of them: a test that fails may have printed one.
+  line=$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of' "$log" | tail -n 1) && [[ $line ]] ||
     line="0% tests passed, 1 tests failed out of 1"
   [[ $line =~ ([0-9]+)\ tests\ failed\ out\ of\ ([0-9]+) ]]
   local failed=${BASH_REMATCH[1]}

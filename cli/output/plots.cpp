@@ -44,8 +44,8 @@ std::uint64_t counters_set(std::span<const std::byte> bytes, std::uint32_t count
 double share_of(std::span<const std::byte> bytes, std::uint32_t counter_bits) {
   constexpr std::size_t kEnough = std::size_t{256} << 10;
   bytes = bytes.first(std::min(bytes.size(), kEnough));
-  return static_cast<double>(counters_set(bytes, counter_bits)) /
-         static_cast<double>(bytes.size() * 8 / counter_bits);
+  const std::size_t counters = bytes.size() * 8 / counter_bits;
+  return static_cast<double>(counters_set(bytes, counter_bits)) / static_cast<double>(counters);
 }
 
 std::vector<double> shares_of(std::span<const std::byte> bytes, std::uint32_t counter_bits) {

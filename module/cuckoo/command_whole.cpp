@@ -110,7 +110,7 @@ void reserve(const Arguments& arguments) {
   const std::uint16_t iterations = number_of(arguments, kIterations, set.max_iterations);
   const std::uint16_t bucket_size = number_of(arguments, kBucketSize, set.bucket_size);
   const std::uint16_t expansion = number_of(arguments, kExpansion, set.expansion);
-  if (capacity < 2 * bucket_size || capacity > kMaxCuckooCapacity)
+  if (capacity < 2LL * bucket_size || capacity > kMaxCuckooCapacity)
     throw ErrorReply{"Capacity must be in the range [2 * BUCKETSIZE, 1073741824]"};
   OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
   key.must_be_missing();

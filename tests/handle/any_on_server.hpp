@@ -30,6 +30,21 @@ class AnyOnServer : public testing::Test {
     return scheme + "+unix://" + server().path() + "?key=" + rest;
   }
   [[nodiscard]] static std::string string_at(const std::string& key) { return at("redis", key); }
+  // New filters: in one string ("k"), in two generations, in shards, of a PHP class, in a string that is put in its place
+  // when it is closed ("n"), and in a module, if there is one.
+  [[nodiscard]] std::vector<AnyFilter> in_every_place() const {
+    std::vector<AnyFilter> filters;
+    filters.push_back(AnyFilter::create(string_at("k"), spec_));
+    filters.push_back(AnyFilter::create(string_at("r"), spec_, {.rotating = true}));
+    filters.push_back(AnyFilter::create(at("redis+cluster", "s&shards=2"), spec_));
+    filters.push_back(
+        AnyFilter::create(string_at("b"), {}, {.scheme = PhpScheme::string_hashes("FNV")}));
+    filters.push_back(AnyFilter::rebuild(string_at("n"), plan(spec_)));
+#ifdef BLOOMERY_MODULE
+    filters.push_back(AnyFilter::create(at("redis+module", "m"), spec_));
+#endif
+    return filters;
+  }
   static constexpr std::size_t kKeys = 3'000;
   static Keys keys() { return text_keys("key", kKeys); }
   const FilterSpec spec_{.capacity = 10'000, .fpr = 0.001};

@@ -176,16 +176,7 @@ TEST_F(AnyOnServer, RefusesChangesOfAReader) {
 
 // What needs the whole filter in this process.
 TEST_F(AnyOnServer, SaysWhatAServerCannot) {
-  const AnyOptions php{.scheme = PhpScheme::string_hashes("FNV")};
-  std::vector<AnyFilter> filters;
-  filters.push_back(AnyFilter::create(string_at("k"), spec_));
-  filters.push_back(AnyFilter::create(string_at("r"), spec_, {.rotating = true}));
-  filters.push_back(AnyFilter::create(at("redis+cluster", "s&shards=2"), spec_));
-  filters.push_back(AnyFilter::create(string_at("b"), {}, php));
-  filters.push_back(AnyFilter::rebuild(string_at("n"), plan(spec_)));
-#ifdef BLOOMERY_MODULE
-  filters.push_back(AnyFilter::create(at("redis+module", "m"), spec_));
-#endif
+  std::vector<AnyFilter> filters = in_every_place();
   AnyFilter memory(plan(spec_)), counting(CountingPlan{plan(100, 0.01, Layout::blocked64)});
   memory.insert("kept");
   for (AnyFilter& filter : filters) {
@@ -230,16 +221,7 @@ TEST_F(AnyOnServer, OpensABucketOrCreatesIt) {
 }
 
 TEST_F(AnyOnServer, AClosedFilterRefusesEveryCall) {
-  const AnyOptions php{.scheme = PhpScheme::string_hashes("FNV")};
-  std::vector<AnyFilter> filters;
-  filters.push_back(AnyFilter::create(string_at("k"), spec_));
-  filters.push_back(AnyFilter::create(string_at("r"), spec_, {.rotating = true}));
-  filters.push_back(AnyFilter::create(at("redis+cluster", "s&shards=2"), spec_));
-  filters.push_back(AnyFilter::create(string_at("b"), {}, php));
-  filters.push_back(AnyFilter::rebuild(string_at("n"), plan(spec_)));
-#ifdef BLOOMERY_MODULE
-  filters.push_back(AnyFilter::create(at("redis+module", "m"), spec_));
-#endif
+  std::vector<AnyFilter> filters = in_every_place();
   for (AnyFilter& filter : filters) {
     filter.insert("old");
     const std::string name = filter.name();

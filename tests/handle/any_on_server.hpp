@@ -30,8 +30,8 @@ class AnyOnServer : public testing::Test {
     return scheme + "+unix://" + server().path() + "?key=" + rest;
   }
   [[nodiscard]] static std::string string_at(const std::string& key) { return at("redis", key); }
-  // New filters: in one string ("k"), in two generations, in shards, of a PHP class, in a string that is put in its place
-  // when it is closed ("n"), and in a module, if there is one.
+  // New filters: in one string ("k"), in two generations, in shards, of a PHP class, in a string that is put in its
+  // place when it is closed ("n"), and in a module, if there is one.
   [[nodiscard]] std::vector<AnyFilter> in_every_place() const {
     std::vector<AnyFilter> filters;
     filters.push_back(AnyFilter::create(string_at("k"), spec_));

@@ -41,6 +41,22 @@ var_dump($window->has(5));
 $lines = new WindowFilter(100, 100, 0.001, ['window_unit' => 'insertions']);
 for ($i = 0; $i < 500; ++$i) $lines->add($i);
 var_dump($lines->has(499), $lines->has(1), $lines->stats()['window_unit']);
+// Without the clock, advance() alone sets the time; so it does after a copy.
+chdir(getenv("SCRATCH"));
+$still = [new WindowFilter(100, 100, 0.001, ['clock' => false, 'slices' => 4]),
+          Filter::open("still", "x", 100, 0.001, ['kind' => 'window', 'window' => 100, 'slices' => 4, 'clock' => false])];
+$still[] = unserialize(serialize($still[0]));
+$still[] = clone $still[0];
+foreach ($still as $filter) {
+    $filter->advance(1000);
+    $filter->addMany(['one']);
+    $filter->addInt(2);
+    $filter->advance(1060);
+    $known = [$filter->has('one'), $filter->hasInt(2), $filter->hasMany(['one'])[0]];
+    $filter->advance(1300);
+    echo json_encode([$known, $filter->has('one'), $filter->hasInt(2), count($filter)]), "\n";
+}
+foreach ([fn() => new WindowFilter(100, 100, 0.001, ['clock' => 1]), fn() => $still[0]->advance(-5), fn() => $lines->advance(5)] as $call) echo said($call), "\n";
 class Cloned extends Filter {
     function __clone() {
         $this->add('clone');
@@ -120,6 +136,13 @@ bool(false)
 bool(true)
 bool(false)
 string(10) "insertions"
+[[true,true,true],false,false,0]
+[[true,true,true],false,false,0]
+[[true,true,true],false,false,0]
+[[true,true,true],false,false,0]
+1 clock is true or false
+1 now is at least 1, and not -5
+nothing
 7 the filter has been made already; make another one
 bool(true)
 bool(true)

@@ -2,8 +2,9 @@
 """Runs one .phpt by PHP's own run-tests.php: phpt.py EXTENSION FILE [MODULE]
 
 A test that is skipped fails: what it takes is installed by ./dev test. It finds a scratch directory in SCRATCH. If its
-name says redis, the port of a server is in REDIS_PORT, with the module if it says module. If it says tls, one for TLS is
-in REDIS_TLS_PORT, whose certificate an authority in CERTIFICATES has signed: ca.pem, and client.pem with its key.
+name says redis, the port of a server is in REDIS_PORT and its socket in REDIS_SOCKET, with the module if it says module.
+If it says tls, one for TLS is in REDIS_TLS_PORT, whose certificate an authority in CERTIFICATES has signed: ca.pem, and
+client.pem with its key.
 """
 
 import os
@@ -44,7 +45,8 @@ class Redis:
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
         self.port, self.tls_port = free_port(), free_port()
-        options = ["--port", str(self.port), "--save", "", "--dir", self.folder.name]
+        self.socket = f"{self.folder.name}/a socket?&%"
+        options = ["--port", str(self.port), "--unixsocket", self.socket, "--save", "", "--dir", self.folder.name]
         if self.module:
             options += ["--loadmodule", self.module]
         if self.tls:
@@ -76,8 +78,8 @@ def run(extension, file, scratch, server):
     environment = os.environ | {"NO_INTERACTION": "1", "TEST_PHP_EXECUTABLE": shutil.which("php"),
                                 "SCRATCH": str(data), "SOURCE": str(file.parents[2])}
     if server:
-        environment |= {"REDIS_PORT": str(server.port), "REDIS_TLS_PORT": str(server.tls_port),
-                        "CERTIFICATES": server.folder.name}
+        environment |= {"REDIS_PORT": str(server.port), "REDIS_SOCKET": server.socket,
+                        "REDIS_TLS_PORT": str(server.tls_port), "CERTIFICATES": server.folder.name}
     # -n leaves out all extensions that the machine has.
     own = ["-n", "-d", f"extension={extension}", "-d", "error_reporting=-1"]
     if server:

@@ -84,9 +84,12 @@ VerifyReport Files::verify(const std::string& path) const {
       const Opened opened = open_for_reading(*os_, path);
       VerifyReport report = verify_once(opened);
       const FoundHeader after = read_headers(opened.file);
-      // If a writer has changed the file in between, the bytes that were read are useless.
-      if (after.header.generation != opened.header.generation && i < kTries) continue;
-      if (after.header.generation != opened.header.generation) {
+      // If a writer has changed the file in between, the bytes that were read are useless. A snapshot's writer puts
+      // another file at the path.
+      const bool changed =
+          after.header.generation != opened.header.generation || !still_at_path(opened.file);
+      if (changed && i < kTries) continue;
+      if (changed) {
         report = {.state = FileState::in_use,
                   .chunks = report.chunks,
                   .damaged_chunks = {},

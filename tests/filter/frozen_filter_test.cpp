@@ -302,6 +302,13 @@ TEST(FrozenFilter, HasPartitionsWithoutKeys) {
       FrozenFilter::over(filter.plan(), filter.keys(), filter.hasher(), bytes);
   EXPECT_EQ(again.may_contain_hashes(hashes), hashes.size());
   EXPECT_EQ(digest(again), digest(filter));
+  for (std::size_t at = 0; at < 32; ++at) {
+    auto wrong = bytes;  // its first partition has no keys
+    wrong[at] = std::byte{1};
+    test::expect_error(ErrorCode::corrupt, {}, [&] {
+      (void)FrozenFilter::over(filter.plan(), filter.keys(), filter.hasher(), wrong);
+    });
+  }
 }
 
 // Whatever the table says, look-ups stay within the bytes (a sanitizer would see) or it is refused.
@@ -335,6 +342,9 @@ TEST(FrozenFilter, BelievesNoTable) {
                      [&] { with(plan, keys.size(), std::span(right).first(right.size() - 64)); });
   plan.partitions = 4096;
   test::expect_error(ErrorCode::corrupt, {}, [&] { with(plan, keys.size(), right); });
+  plan = frozen_plan(keys.size(), 0.01, 100);
+  test::expect_error(ErrorCode::invalid_argument, {"list()"},
+                     [&] { with(plan, keys.size(), right); });
   plan = filter.plan();
   plan.fingerprint_bits = 33;
   test::expect_error(ErrorCode::invalid_argument, {}, [&] { with(plan, keys.size(), right); });

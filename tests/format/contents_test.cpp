@@ -4,6 +4,7 @@
 
 #include "format/kinds.hpp"
 #include "store/kinds.hpp"
+#include "support/expect_error.hpp"
 
 #include <algorithm>
 
@@ -204,6 +205,9 @@ TEST(FrozenContents, HaveTheKeysOfTheListAndOfTheDelta) {
   EXPECT_NEAR(static_cast<double>(bits->estimated_count()), 2 * kKeys, 0.05 * kKeys);
   EXPECT_NEAR(whole->stats(Precision::exact).estimated_items, 2 * kKeys, 0.05 * kKeys);
   EXPECT_EQ(whole->complete(), nullptr);
+  whole->set_inserted(kKeys - 1);
+  expect_error(ErrorCode::corrupt, {"fewer keys than its list"},
+               [&] { (void)decode_contents(encode_contents(*whole)); });
 }
 
 // The keys of both are those that are left, and they are counted from the bits.

@@ -1,6 +1,8 @@
 // A journal record: what is written comes back, and anything else is seen.
 #include "format/journal.hpp"
 
+#include "base/checksum.hpp"
+#include "base/endian.hpp"
 #include "store/scratch.hpp"
 
 #include <algorithm>
@@ -107,6 +109,21 @@ TEST(JournalRecord, WithFieldsThatNoWriterMakesIsDamage) {
   EXPECT_EQ(state_of(record), SectorState::damaged);
   record.what = static_cast<Journaled>(2);
   EXPECT_EQ(state_of(record), SectorState::damaged);
+}
+
+// More keys than a sector has would be read from beyond it. The checksum is right.
+TEST(JournalRecord, WithMoreKeysThanFitIsDamage) {
+  JournalRecord out;
+  std::array<std::byte, kSectorBytes> sector;
+  encode_record(sample_record(), kIdentity, sector);
+  for (const std::uint16_t count : {29, 30, 65535}) {
+    store_le(sector.data() + 40, count);
+    store_le64(sector.data(), checksum(std::span(sector).subspan(8),
+                                       load_le64(kIdentity.data()) ^ load_le64(&kIdentity[8])));
+    EXPECT_EQ(decode_record(sector, kIdentity, 7, out),
+              count == 29 ? SectorState::record : SectorState::damaged)
+        << count;
+  }
 }
 
 TEST(Journal, IsAsLargeAsTheBitsWithinLimits) {

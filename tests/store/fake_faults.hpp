@@ -26,7 +26,7 @@ class FakeFaults {
   // The n-th call and all after it fail and change nothing, and what programs had seen by then is kept.
   void stop_before(std::uint64_t call) { stop_at_ = call; }
   void kill_before(std::uint64_t call) { kill_at_ = call; }
-  // Another process does something just before the n-th call.
+  // Another process does something just before the n-th call, and may say when it goes on.
   void interrupt_before(std::uint64_t call, std::function<void()> work) {
     interrupt_at_ = call;
     interrupt_ = std::move(work);
@@ -48,7 +48,7 @@ class FakeFaults {
     ++calls_;
     if (calls_ == kill_at_) return {End::of_process, -EIO};
     if (call == Call::sync_written) syncs_of_written_.push_back(calls_);
-    if (calls_ == interrupt_at_) interrupt_();
+    if (calls_ == interrupt_at_) std::exchange(interrupt_, nullptr)();
     if (calls_ == stop_at_) return {End::of_machine, -EIO};
     halve_ = false;
     const bool hit = fault_.at != 0 && (fault_.forever ? calls_ >= fault_.at : calls_ == fault_.at);

@@ -70,6 +70,12 @@ TEST_F(FrozenFile, ThatIsDroppedIsNotThere) {
   EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path(path_).parent_path()));
 }
 
+TEST_F(FrozenFile, HasOneBuilder) {
+  expect_error(ErrorCode::wrong_kind, {path_, "one builder"},
+               [&] { (void)FilterFile::create(path_, kFrozen, {.shared = true}); });
+  EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path(path_).parent_path()));
+}
+
 TEST_F(FrozenFile, TakesNoMoreKeys) {
   create(0, kFrozenKeys);
   const auto before = read_bytes(path_);

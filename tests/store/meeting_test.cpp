@@ -1,9 +1,14 @@
 // A reader that meets a writer: whatever the writer does before any one of the reader's calls, the
 // reader gets the filter as it was before or after.
+#include "format/header.hpp"
 #include "store/fake_os.hpp"
 #include "store/kinds.hpp"
 
+#include "support/expect_error.hpp"
+
+#include <functional>
 #include <optional>
+#include <utility>
 
 namespace bloomery::test {
 namespace {
@@ -137,6 +142,78 @@ TEST_P(Meeting, TheFileIsVerified) {
     os.interrupt_before(0, {});
     EXPECT_TRUE(report.ok()) << report.detail;
   });
+}
+
+// Does something before almost every call of the machine until it is gone.
+class AgainAndAgain {
+ public:
+  AgainAndAgain(FakeOs& os, std::function<void()> work) : os_(os), work_(std::move(work)) { arm(); }
+  ~AgainAndAgain() { os_.interrupt_before(0, {}); }
+  AgainAndAgain(const AgainAndAgain&) = delete;
+  AgainAndAgain& operator=(const AgainAndAgain&) = delete;
+
+ private:
+  void arm() {
+    os_.interrupt_before(os_.calls() + 2, [this] {
+      work_();
+      arm();
+    });
+  }
+
+  FakeOs& os_;
+  std::function<void()> work_;
+};
+
+// What was read may belong to another header than the file has by now, so nothing is said about it.
+TEST(ChangingFile, IsInUse) {
+  for (const KindCase& kind : all_kind_cases()) {
+    SCOPED_TRACE(kind.name);
+    FakeOs os(96 * 1024);
+    const Files files(os);
+    files.create(kFakePath, kind.plan, {}).close();
+    std::uint64_t changes = 0;
+    const AgainAndAgain writers(os, [&] {
+      auto writer = files.open(kFakePath, {.access = Access::write});
+      writer.insert(changes++);
+      writer.close();
+    });
+    const VerifyReport report = files.verify(kFakePath);
+    EXPECT_EQ(report.state, VerifyReport::State::in_use);
+    EXPECT_EQ(report.detail, "writers keep changing it; try again");
+    EXPECT_FALSE(report.spare_damaged);
+    EXPECT_GE(changes, 10U) << "as many attempts";
+    if (!detail::is_stored_in_place(kind.plan))
+      continue;  // the salvaged file is the one of the beginning
+    expect_error(ErrorCode::locked, {kFakePath},
+                 [&] { (void)files.salvage(kFakePath, "/dir/salvaged", false); });
+    Os::Stat there;
+    EXPECT_EQ(os.stat_path("/dir/salvaged", there), -ENOENT);
+  }
+}
+
+// Another program sets the time of the file, again and again, while a snapshot is written beside it. Keys that were
+// not saved are still in the filter, which can be closed later.
+TEST(ChangingFile, IsNotReplaced) {
+  for (const KindCase& kind : all_kind_cases()) {
+    SCOPED_TRACE(kind.name);
+    FakeOs os(96 * 1024);
+    const Files files(os);
+    auto writer = files.create(kFakePath, kind.plan, {.durability = Durability::none});
+    writer.insert(std::uint64_t{7});
+    const int fd = os.open(kFakePath, Os::Open::write);
+    const auto touch = [&] {
+      std::byte byte{};
+      ASSERT_EQ(os.pread(fd, &byte, 1, 0), 1);
+      ASSERT_EQ(os.pwrite(fd, &byte, 1, 0), 1);
+    };
+    {
+      const AgainAndAgain other(os, touch);
+      expect_error(ErrorCode::locked, {kFakePath, "again and again"}, [&] { writer.sync(); });
+    }
+    writer.close();
+    os.close(fd);
+    EXPECT_TRUE(files.open(kFakePath).may_contain(std::uint64_t{7}));
+  }
 }
 
 }  // namespace

@@ -212,6 +212,32 @@ TEST(DamagedJournal, MissingRecordIsNotTakenForTheEnd) {
     EXPECT_EQ(code_of([&] { Files(*os).open(kPath, {.access = access}); }), ErrorCode::corrupt);
 }
 
+// Records that no writer of a plain filter makes, under checksums that are right: nothing is removed from it.
+TEST(DamagedJournal, OfAPlainFilterHasInsertsOnly) {
+  const Plan plan = plan_of(Layout::blocked, 512 * 12);
+  const auto left = leave(plan, Residue::journaled);
+  const auto header =
+      detail::decode_headers(std::span(left->bytes).first(detail::kBitsAt), left->bytes.size(), "f")
+          .header;
+  for (const bool removes : {false, true}) {
+    auto bytes = left->bytes;
+    const auto sector =
+        std::span(bytes).subspan(detail::FileLayout(plan).journal_at).first<detail::kSectorBytes>();
+    detail::JournalRecord record;
+    ASSERT_EQ(detail::decode_record(sector, header.identity, 0, record),
+              detail::SectorState::record);
+    record.removed = removes ? 1 : 0;
+    detail::encode_record(record, header.identity, sector);
+    const auto os = left->os.after_power_loss(0, 0);
+    os->put(kPath, bytes);
+    const auto open = [&] { (void)Files(*os).open(kPath); };
+    if (removes)
+      EXPECT_EQ(code_of(open), ErrorCode::corrupt);
+    else
+      EXPECT_NO_THROW(open());
+  }
+}
+
 // Fields that no writer makes, under a checksum that is right.
 TEST(HostileHeader, IsRefusedBeforeAnythingIsMapped) {
   const auto left = leave(plan_of(Layout::blocked, 512 * 12), Residue::clean);

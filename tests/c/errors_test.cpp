@@ -1,13 +1,46 @@
 // Errors as programs see them: numbers that never change, and texts that fit.
 #include <gtest/gtest.h>
 
+#include <bloomery/error.hpp>
+
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "c/handles.hpp"
 
 namespace bloomery::test {
 namespace {
+
+// The library casts one to the other.
+static_assert([] {
+  using enum ErrorCode;
+  const std::pair<ErrorCode, bloomery_code> all[] = {
+      {invalid_argument, BLOOMERY_INVALID_ARGUMENT},
+      {too_large, BLOOMERY_TOO_LARGE},
+      {no_memory, BLOOMERY_NO_MEMORY},
+      {mismatch, BLOOMERY_MISMATCH},
+      {not_a_filter, BLOOMERY_NOT_A_FILTER},
+      {newer_format, BLOOMERY_NEWER_FORMAT},
+      {exists, BLOOMERY_EXISTS},
+      {wrong_kind, BLOOMERY_WRONG_KIND},
+      {corrupt, BLOOMERY_CORRUPT},
+      {unclean, BLOOMERY_UNCLEAN},
+      {locked, BLOOMERY_LOCKED},
+      {read_only, BLOOMERY_READ_ONLY},
+      {io, BLOOMERY_IO},
+      {no_space, BLOOMERY_NO_SPACE},
+      {poisoned, BLOOMERY_POISONED},
+      {unavailable, BLOOMERY_UNAVAILABLE},
+      {denied, BLOOMERY_DENIED},
+      {missing, BLOOMERY_MISSING},
+      {inherited, BLOOMERY_INHERITED},
+  };
+  for (const auto& [ours, theirs] : all)
+    if (static_cast<int>(ours) + 1 != theirs) return false;
+  return std::size(all) == BLOOMERY_INTERNAL - 1;
+}());
 
 TEST(CErrors, HaveNumbersThatNeverChange) {
   const std::vector<std::string> names = {

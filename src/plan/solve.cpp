@@ -201,12 +201,6 @@ Plan from_bits_and_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashe
                               "; give {capacity} or {bits} too");
 }
 
-Field first_missing(const PlanRequest& request) {
-  if (!request.capacity) return Field::capacity;
-  if (!request.fpr) return Field::fpr;
-  return request.bits ? Field::hashes : Field::bits;
-}
-
 }  // namespace
 
 std::optional<Plan> detail::smallest_plan(Layout layout, std::uint64_t capacity, double fpr,
@@ -260,7 +254,8 @@ Plan solve(const PlanRequest& request) {
   if (request.bits && request.hashes)
     return from_bits_and_hashes(layout, *request.bits, *request.hashes);
   if (request.fpr && request.hashes) refuse_ratio_alone(layout, *request.fpr, *request.hashes);
-  refuse(first_missing(request), "give two of {capacity}, {fpr}, {bits} and {hashes}");
+  refuse(request.capacity ? Field::fpr : Field::capacity,
+         "give two of {capacity}, {fpr}, {bits} and {hashes}");
 }
 
 }  // namespace bloomery

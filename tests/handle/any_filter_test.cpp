@@ -174,6 +174,27 @@ TEST_P(AnyKind, OfADamagedFileIsNotCopied) {
   EXPECT_EQ(AnyFilter::open(whole).encode(), AnyFilter::open(whole, Access::write).encode());
 }
 
+// The sums in the file are not those of what its writer has changed since.
+TEST_P(AnyKind, OfAnOpenWriterIsCopiedWithItsKeys) {
+  const auto keys = text_keys("key", 3'000);
+  for (const Durability durability : {Durability::none, Durability::process, Durability::sync}) {
+    AnyFilter writer =
+        AnyFilter::create(path(), spec(), {.durability = durability, .replace = true});
+    writer.insert_many(keys);
+    EXPECT_EQ(AnyFilter::decode(writer.encode()).may_contain_many(keys), keys.size());
+    writer.insert("one more");
+    EXPECT_TRUE(AnyFilter::decode(writer.encode()).may_contain("one more"));
+    EXPECT_TRUE(writer.copy().may_contain("one more"));
+    writer.close();
+    AnyFilter before = AnyFilter::open(path());
+    AnyFilter next = AnyFilter::open(path(), Access::write, {.durability = durability});
+    next.insert_many(text_keys("next", 1'000));
+    AnyFilter beside = AnyFilter::open(path());
+    for (AnyFilter* const reader : {&before, &beside})
+      EXPECT_EQ(AnyFilter::decode(reader->encode()).may_contain_many(keys), keys.size());
+  }
+}
+
 // The room for a piece of the file still has the bits of the piece before, and holes are not read.
 TEST(AnyPlain, OfASparseFileIsCopied) {
   const Scratch scratch;

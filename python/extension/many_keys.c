@@ -120,10 +120,11 @@ static int apply_buffer(Filter *self, Operation operation, PyObject *object, Ans
     keys.width = (size_t)view.shape[1];
   } else {
     known = 0;
+    const int narrow = view.ndim == 1 && length == 1 && strchr("bhHiI", *format);
     PyErr_Format(PyExc_TypeError,
                  "a buffer of keys is one of 64-bit integers, of bytes of one width, or rows of bytes, and not of "
-                 "format '%s' with %d dimensions",
-                 format, view.ndim);
+                 "format '%s' with %d dimensions%s",
+                 format, view.ndim, narrow ? "; give integers of 64 bits, as keys.astype('int64')" : "");
   }
   bool *room;
   const int done = known && room_for(answers, keys.count, &room) &&

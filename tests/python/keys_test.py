@@ -186,6 +186,12 @@ class Bulk(unittest.TestCase):
         for other in (numpy.arange(3, dtype=">u8"), numpy.zeros((2**40, 0), "u1")):
             with self.assertRaisesRegex(TypeError, "format"):
                 f.insert_many(other)
+        for narrow in ("i1", "u2", "i2", "u4", "i4"):
+            with self.assertRaisesRegex(TypeError, r"astype\('int64'\)"):
+                f.insert_many(numpy.zeros(3, narrow))
+        for no_integers in (numpy.zeros(3), memoryview(b"bytes"), numpy.zeros((2, 2), "i4"), numpy.zeros(3, ">u8")):
+            with self.assertRaisesRegex(TypeError, "dimensions$"):
+                f.insert_many(no_integers)
         for out in (numpy.empty(3, "i4"), b"readonly", "text", 7):
             with self.assertRaises((TypeError, BufferError), msg=out):
                 f.contains_many([1, 2, 3], out)

@@ -22,14 +22,6 @@
 namespace bloomery {
 namespace {
 
-bool same_filters(const ScalableFilter& a, const ScalableFilter& b) {
-  return a.sub_filters().size() == b.sub_filters().size() && a.inserted() == b.inserted() &&
-         std::equal(a.sub_filters().begin(), a.sub_filters().end(), b.sub_filters().begin(),
-                    [](const FilterView* one, const FilterView* two) {
-                      return one->plan() == two->plan() && test::same_bits(*one, *two);
-                    });
-}
-
 std::vector<ScalablePlan> some_plans(Layout layout) {
   return {scalable_plan(100, 0.01, 2, kDefaultTightening, layout),
           scalable_plan(1, 0.3, 2, 0.5, layout), scalable_plan(7, 0.001, 8, 0.6, layout),
@@ -55,7 +47,8 @@ TEST_P(ScalableFamilies, NeverAFalseNegativeAndTheSameBitsWhateverThePath) {
           if (!first)
             first.emplace(filter.copy());
           else
-            ASSERT_TRUE(same_filters(*first, filter)) << inserter->name << (bulk ? ", bulk" : "");
+            ASSERT_TRUE(test::same_filters(*first, filter))
+                << inserter->name << (bulk ? ", bulk" : "");
           for (const detail::Kernel* finder : detail::kernels_of(layout)) {
             filter.use_kernel(*finder);
             ASSERT_EQ(filter.may_contain_hashes(hashes), hashes.size()) << finder->name;
@@ -76,7 +69,7 @@ TEST_P(ScalableFamilies, AreFoundByTheKeyItself) {
   for (const std::uint64_t key : integers) one.insert(key);
   for (const std::string& key : texts) one.insert(key);
   EXPECT_EQ(many.insert_many(integers) + many.insert_many(texts), one.inserted());
-  EXPECT_TRUE(same_filters(one, many));
+  EXPECT_TRUE(test::same_filters(one, many));
   for (const std::uint64_t key : integers) ASSERT_TRUE(one.may_contain(key)) << key;
   for (const std::string& key : texts) ASSERT_TRUE(one.may_contain(key)) << key;
   EXPECT_EQ(one.may_contain_many(integers) + one.may_contain_many(texts), kKeysInAll);
@@ -113,7 +106,8 @@ TEST(Scalable, GrowsInTheMiddleOfOneCallAsSingleInsertsWould) {
           ASSERT_EQ(single.insert_hash(hashes[i]), fresh[i]) << i;
           ASSERT_EQ(naive.insert(hashes[i]), fresh[i]) << i;
         }
-        ASSERT_TRUE(same_filters(single, bulk)) << to_string(layout) << ", " << calls << " calls";
+        ASSERT_TRUE(test::same_filters(single, bulk))
+            << to_string(layout) << ", " << calls << " calls";
         EXPECT_EQ(count, single.inserted());
         ASSERT_EQ(naive.sub_filters().size(), bulk.sub_filters().size());
         for (std::size_t i = 0; i < naive.sub_filters().size(); ++i) {
@@ -229,11 +223,11 @@ TEST(Scalable, ClearsToItsFirstSubFilter) {
   filter.insert_hashes(hashes);
   filter.reserve(10'000);  // sub-filters that come after those which are forgotten
   filter.clear();
-  EXPECT_TRUE(same_filters(filter, fresh));
+  EXPECT_TRUE(test::same_filters(filter, fresh));
   EXPECT_EQ(filter.may_contain_hashes(hashes), 0U);
   filter.insert_hashes(hashes);
   fresh.insert_hashes(hashes);
-  EXPECT_TRUE(same_filters(filter, fresh));
+  EXPECT_TRUE(test::same_filters(filter, fresh));
 }
 
 TEST(Scalable, CopiesAndMovesWithItsSubFilters) {
@@ -241,12 +235,12 @@ TEST(Scalable, CopiesAndMovesWithItsSubFilters) {
   const std::vector<Hash128> hashes = test::Random(6).hashes(1000);
   filter.insert_hashes(hashes);
   ScalableFilter same = filter.copy();
-  EXPECT_TRUE(same_filters(filter, same));
+  EXPECT_TRUE(test::same_filters(filter, same));
   const ScalableFilter moved = std::move(filter);
-  EXPECT_TRUE(same_filters(moved, same));
+  EXPECT_TRUE(test::same_filters(moved, same));
   EXPECT_EQ(moved.may_contain_hashes(hashes), hashes.size());
   same.insert_hashes(test::Random(7).hashes(1000));
-  EXPECT_FALSE(same_filters(moved, same));
+  EXPECT_FALSE(test::same_filters(moved, same));
 }
 
 TEST(Scalable, KnowsNothingOnceItIsMovedFrom) {
@@ -260,113 +254,7 @@ TEST(Scalable, KnowsNothingOnceItIsMovedFrom) {
   EXPECT_EQ(filter.capacity() + filter.inserted() + filter.bits(), 0U);
   // NOLINTEND(bugprone-use-after-move)
   filter = owner.copy();
-  EXPECT_TRUE(same_filters(filter, owner));
-}
-
-// ---- stored sub-filters -----------------------------------------------------------------------------
-
-// The sub-filters of a filter, borrowed from it or copied into memory of their own.
-std::vector<SubFilterState> sub_filters_of(const ScalableFilter& filter, bool own) {
-  std::vector<SubFilterState> out;
-  for (std::size_t i = 0; i < filter.sub_filters().size(); ++i) {
-    const FilterView& sub_filter = *filter.sub_filters()[i];
-    auto* bits = const_cast<std::byte*>(sub_filter.bytes().data());
-    SubFilterState state{
-        sub_filter.plan(), filter.inserted(i), {bits, sub_filter.bytes().size()}, {}};
-    if (own) {
-      state.memory = detail::BitMemory(state.bits.size());
-      std::copy(state.bits.begin(), state.bits.end(), state.memory.bytes().begin());
-      state.bits = state.memory.bytes();
-    }
-    out.push_back(std::move(state));
-  }
-  return out;
-}
-
-TEST(Scalable, IsRestoredFromItsSubFiltersAndGrowsOn) {
-  for (const Layout layout : test::kLayouts)
-    for (const Hasher& hasher : {Hasher(), Hasher(HashFamily::siphash, {.low = 1, .high = 2})}) {
-      const ScalablePlan plan = scalable_plan(100, 0.01, 2, 0.8, layout);
-      ScalableFilter whole(plan, hasher), stored(plan, hasher);
-      const std::vector<Hash128> hashes = test::Random(8).hashes(3000);
-      stored.insert_hashes(std::span(hashes).first(1234));
-      {
-        const ScalableFilter reader =
-            ScalableFilter::restore(plan, hasher, sub_filters_of(stored, false));
-        EXPECT_TRUE(same_filters(reader, stored));
-        EXPECT_EQ(reader.may_contain_hashes(std::span(hashes).first(1234)), 1234U);
-      }
-      ScalableFilter restored = ScalableFilter::restore(plan, hasher, sub_filters_of(stored, true));
-      restored.insert_hashes(std::span(hashes).subspan(1234));
-      whole.insert_hashes(hashes);
-      EXPECT_TRUE(same_filters(restored, whole));
-    }
-}
-
-template <class Change>
-std::optional<ErrorCode> restore_refusal(Change change) {
-  const ScalablePlan plan = scalable_plan(100, 0.01);
-  ScalableFilter filter(plan);
-  filter.insert_hashes(test::Random(9).hashes(500));
-  std::vector<SubFilterState> sub_filters = sub_filters_of(filter, true);
-  change(sub_filters);
-  try {
-    (void)ScalableFilter::restore(plan, Hasher(), std::move(sub_filters));
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return std::nullopt;
-}
-
-TEST(Scalable, RefusesSubFiltersThatAreNotOfItsPlan) {
-  using enum ErrorCode;
-  using SubFilters = std::vector<SubFilterState>;
-  EXPECT_EQ(restore_refusal([](SubFilters&) {}), std::nullopt);
-  EXPECT_EQ(restore_refusal([](SubFilters& sub_filters) { sub_filters.clear(); }),
-            invalid_argument);
-  EXPECT_EQ(
-      restore_refusal([](SubFilters& sub_filters) { sub_filters.erase(sub_filters.begin()); }),
-      mismatch);
-  EXPECT_EQ(
-      restore_refusal([](SubFilters& sub_filters) { std::swap(sub_filters[0], sub_filters[1]); }),
-      mismatch);
-  EXPECT_EQ(restore_refusal([](SubFilters& sub_filters) { --sub_filters[0].inserted; }), mismatch);
-  EXPECT_EQ(
-      restore_refusal([](SubFilters& sub_filters) { sub_filters.back().inserted = 1'000'000; }),
-      mismatch);
-  EXPECT_EQ(restore_refusal([](SubFilters& sub_filters) { sub_filters.back().inserted = 0; }),
-            std::nullopt);
-  EXPECT_EQ(restore_refusal([](SubFilters& sub_filters) { sub_filters[1].plan.fpr *= 1.01; }),
-            mismatch);
-  EXPECT_EQ(restore_refusal([](SubFilters& sub_filters) { sub_filters[1].plan.capacity += 1; }),
-            mismatch);
-  EXPECT_EQ(restore_refusal(
-                [](SubFilters& sub_filters) { sub_filters[1].plan.layout = Layout::standard; }),
-            mismatch);
-  EXPECT_EQ(restore_refusal([](SubFilters& sub_filters) { sub_filters[1].plan.hashes = 99; }),
-            invalid_argument);
-  EXPECT_EQ(restore_refusal([](SubFilters& sub_filters) {
-              sub_filters[1].bits = sub_filters[1].bits.first(64);
-            }),
-            mismatch);
-}
-
-TEST(Scalable, RefusesMoreThan64StoredSubFilters) {
-  const ScalablePlan plan = scalable_plan(1, 0.5, 1, 0.95);
-  ScalableFilter filter(plan);
-  std::vector<SubFilterState> sub_filters;
-  for (std::uint32_t i = 0; i < 65; ++i) {
-    const Plan sub_filter = sub_filter_plan(plan, std::min(i, 63U));
-    detail::BitMemory memory(sub_filter.bytes());
-    const auto bits = memory.bytes();
-    sub_filters.push_back({sub_filter, 1, bits, std::move(memory)});
-  }
-  try {
-    (void)ScalableFilter::restore(plan, Hasher(), std::move(sub_filters));
-    FAIL() << "65 sub-filters were taken";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::too_large);
-  }
+  EXPECT_TRUE(test::same_filters(filter, owner));
 }
 
 // ---- what cannot grow ----------------------------------------------------------------------------
@@ -395,7 +283,7 @@ TEST(Scalable, StaysWholeWhereItCannotGrow) {
     EXPECT_THROW(filter.insert_hash(hash), Error);
   EXPECT_THROW(filter.insert_hashes(hashes), Error);
   EXPECT_EQ(filter.insert_hashes(in), 0U);
-  EXPECT_TRUE(same_filters(filter, before));
+  EXPECT_TRUE(test::same_filters(filter, before));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The scalable filter, written only from the comments of its header: a list of naive filters.
 #pragma once
 
-#include <bloomery/scalable_plan.hpp>
+#include <bloomery/scalable_filter.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -43,5 +43,13 @@ class NaiveScalable {
   std::vector<NaiveFilter> sub_filters_;
   std::vector<std::uint64_t> inserted_;
 };
+
+[[nodiscard]] inline bool same_filters(const ScalableFilter& a, const ScalableFilter& b) {
+  return a.sub_filters().size() == b.sub_filters().size() && a.inserted() == b.inserted() &&
+         std::equal(a.sub_filters().begin(), a.sub_filters().end(), b.sub_filters().begin(),
+                    [](const FilterView* one, const FilterView* two) {
+                      return one->plan() == two->plan() && same_bits(*one, *two);
+                    });
+}
 
 }  // namespace bloomery::test

@@ -262,6 +262,37 @@ TEST(CKeysOf, EachCallAcknowledgesItsOwn) {
   }
 }
 
+// The bits of a PHP class take the keys' bytes, in parts of 65,536; each key has its own answer.
+TEST(CKeysOf, APhpClassAnswersForEach) {
+  const Scratch scratch;
+  bloomery_options options{};
+  options.size = sizeof options;
+  options.php_bits = 1 << 24;
+  options.php_items = 1 << 20;
+  bloomery_spec none{};
+  none.size = sizeof none;
+  const Handle bits(bloomery_create((scratch / "bits").c_str(), &none, &options, nullptr));
+  ASSERT_NE(bits, nullptr);
+  std::vector<std::uint64_t> keys(kKeys), odd;
+  for (std::size_t i = 0; i < kKeys; ++i) {
+    keys[i] = i * 0x9E3779B97F4A7C15;
+    if (i % 2 == 1) odd.push_back(keys[i]);
+  }
+  ASSERT_GT(bloomery_insert_fixed(bits.get(), odd.data(), 8, odd.size(), nullptr, nullptr), 0);
+  const std::unique_ptr<bool[]> fixed(new bool[kKeys]);
+  const std::int64_t found =
+      bloomery_contains_fixed(bits.get(), keys.data(), 8, kKeys, fixed.get(), nullptr);
+  EXPECT_EQ(found, std::count(fixed.get(), fixed.get() + kKeys, true));
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < kKeys; ++i) {
+    const bool one = bloomery_contains(bits.get(), &keys[i], 8, nullptr) == 1;
+    ASSERT_TRUE(one || i % 2 == 0) << i;
+    ASSERT_EQ(fixed[i], one) << i;
+    wrong += i % 2 == 0 && one;
+  }
+  EXPECT_LT(wrong, kKeys / 20);
+}
+
 TEST(CKeysOf, APartThatFailsIsNotAcknowledged) {
   const Scratch scratch;
   bloomery_options options{};
@@ -328,6 +359,8 @@ TEST(CPointers, OfKeysAreNotNull) {
   refused(bloomery_insert_offsets64(f, "key", nullptr, 1, nullptr, nullptr));
   refused(bloomery_insert_fixed(f, nullptr, 3, 1, nullptr, nullptr));
   refused(bloomery_insert_u64s(f, nullptr, 1, nullptr, nullptr));
+  bool bits[64];
+  refused(bloomery_insert_bits(f, nullptr, 3, bits, 64, nullptr));
   EXPECT_EQ(bloomery_insert_many(f, nullptr, nullptr, 0, nullptr, nullptr), 0);
   EXPECT_EQ(bloomery_insert_offsets32(f, nullptr, nullptr, 0, nullptr, nullptr), 0);
   EXPECT_EQ(bloomery_insert_fixed(f, nullptr, 3, 0, nullptr, nullptr), 0);

@@ -249,6 +249,7 @@ TEST(CMake, TakesOptions) {
   refuses([](bloomery_options& o) { o.php_hashes = "BKDR"; }, "no spec");
   refuses([](bloomery_options& o) { o.php_hashes = "MD5"; }, "MD5");
   refuses([](bloomery_options& o) { o.php_bits = 7; }, "items");
+  refuses([](bloomery_options& o) { o.php_items = 7; }, "bits");
   refuses([](bloomery_options& o) { o.php_hashes = "BKDR", o.php_bits = 7; }, "php_bits");
   refuses([](bloomery_options& o) { o.php_hashes = "BKDR", o.php_items = 7; }, "php_bits");
   refuses([](bloomery_options& o) { o.seed_bytes = 4; }, "seed_bytes");

@@ -170,6 +170,8 @@ TEST(ClusterFault, EveryErrorReplyHasItsCodeAndAdvice) {
       {"LOADING Redis is loading the dataset in memory", ErrorCode::unavailable, "has read its"},
       {"BUSY Redis is busy running a script.", ErrorCode::unavailable, "its script has ended"},
       {"MASTERDOWN Link with MASTER is down", ErrorCode::unavailable, "connected to its master"},
+      {"CROSSSLOT Keys in request don't hash to the same slot", ErrorCode::invalid_argument,
+       "no hash tag"},
       {"READONLY You can't write against a read only replica.", ErrorCode::read_only, "primary"},
       {"OOM command not allowed when used memory > 'maxmemory'.", ErrorCode::no_space, "maxmemory"},
       {"ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command not "

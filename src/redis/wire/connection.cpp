@@ -318,7 +318,7 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
   };
   constexpr const char* kLacking =
       "the server is too old for it, or lacks a module (bloomery.so or RedisBloom)";
-  static constexpr std::array<Meaning, 21> kMeanings = {{
+  static constexpr std::array<Meaning, 22> kMeanings = {{
       {"NOAUTH", ErrorCode::denied, "give a password"},
       {"WRONGPASS", ErrorCode::denied, "check user and password"},
       {"ERR invalid password", ErrorCode::denied, "check the password"},
@@ -333,6 +333,8 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
       {"TRYAGAIN", ErrorCode::unavailable, "try again when the slot has moved"},
       {"MOVED", ErrorCode::unavailable, "give the address of the cluster's node that is named"},
       {"ASK", ErrorCode::unavailable, "try again when the slot has moved"},
+      {"CROSSSLOT", ErrorCode::invalid_argument,
+       "a brace in the name is no hash tag; leave it out, or put the whole name into braces"},
       {"READONLY", ErrorCode::read_only, "give the address of the primary"},
       {"OOM", ErrorCode::no_space, "raise the server's maxmemory"},
       {"MISCONF", ErrorCode::no_space, "see why the server cannot save"},

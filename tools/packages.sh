@@ -3,7 +3,7 @@
 declare -A packages=(
   [build]="ccache g++ cmake ninja-build pkg-config libsodium-dev libhiredis-dev libssl-dev libxxhash-dev python3-dev php8.2-dev libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev libsimdjson-dev"
   [run]="time"
-  [test]="bzip2 git gzip locales xz-utils zstd clang lld libclang-rt-14-dev clang-format libgtest-dev libgmock-dev librapidcheck-dev php-cli php-parser php-redis php8.2-fpm php8.2-sqlite3 libfcgi-bin valgrind python3 time dpkg-dev file openssl zsh fish redis-server redis-tools python3-redis python3-cffi abigail-tools python3-numpy python3-scrapy python3-setuptools python3-wheel mypy openjdk-17-jdk-headless libjna-java"
+  [test]="bzip2 git gzip locales xz-utils zstd clang lld libclang-rt-14-dev llvm-14 clang-format libgtest-dev libgmock-dev librapidcheck-dev php-cli php-parser php-redis php8.2-fpm php8.2-sqlite3 libfcgi-bin valgrind python3 time dpkg-dev file openssl zsh fish redis-server redis-tools python3-redis python3-cffi abigail-tools python3-numpy python3-scrapy python3-setuptools python3-wheel mypy openjdk-17-jdk-headless libjna-java"
   [web]="clang lld wasi-libc libc++-14-dev-wasm32 libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32"
   [node]="nodejs npm"
   [browser]="chromium"

@@ -57,7 +57,7 @@ dev 2 'hel.'
 dev 2 help tests
 for mistake in "install --prefix" "amalgamate --here" "amalgamate a b" "install /a /b" "build fast" "web x" "fuzz 3s" "fuzz 0" "bench slow" "bench quick x" \
   "test --night" "test a b" "lint x" "format x" "package x" "figures x" \
-  "mutate cli many" "mutate cli 0" "mutate cli 3 x" "mutate --since" "mutate --count 3"; do
+  "mutate cli many" "mutate cli 0" "mutate cli 3 x" "mutate --since" "mutate --count 3" "coverage src"; do
   dev 2 $mistake
   does_nothing
   says "dev: "

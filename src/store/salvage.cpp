@@ -142,6 +142,8 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
           in_place ? replayed_contents(source, end, holes) : fill_and_replay(reader, source, end);
       contents->describe(header);
       if (!in_place) header.batch = end.batch;
+    } else if (!checkable) {
+      require_list(source);
     }
     header.batch.open = false;
 

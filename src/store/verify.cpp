@@ -46,6 +46,20 @@ void replay_in_memory(const Opened& opened, VerifyReport& report) {
   report.state = FileState::unclean;
 }
 
+void check_unsummed(const Opened& opened, VerifyReport& report) {
+  report.state = FileState::recoverable;
+  report.detail =
+      "its writer did not close it; opening it for writing repairs it, but no sums vouch for what "
+      "that writer changed";
+  try {
+    require_list(opened);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::corrupt) throw;
+    report.state = FileState::unclean;
+    report.detail = error.what();
+  }
+}
+
 VerifyReport verify_once(const Opened& opened) {
   const Header& header = opened.header;
   VerifyReport report;
@@ -68,10 +82,7 @@ VerifyReport verify_once(const Opened& opened) {
     replay_in_memory(opened, report);
     return report;
   }
-  report.state = FileState::recoverable;
-  report.detail =
-      "its writer did not close it; opening it for writing repairs it, but no sums vouch for what "
-      "that writer changed";
+  check_unsummed(opened, report);
   return report;
 }
 

@@ -260,6 +260,11 @@ TEST_F(DeltaDamage, OfTheListIsSeenAfterAKill) {
   bytes[detail::kBitsAt + delta_ + 300'000] ^= std::byte{1};
   write_bytes(path_, bytes);
   expect_error(ErrorCode::corrupt, {"rebuild"}, [&] { (void)FilterFile::open(path_, kWriter); });
+  const VerifyReport report = verify(path_);
+  EXPECT_EQ(report.state, VerifyReport::State::unclean);
+  EXPECT_NE(report.detail.find("rebuild"), std::string::npos) << report.detail;
+  expect_error(ErrorCode::corrupt, {"rebuild"}, [&] { (void)salvage(path_, out_); });
+  expect_error(ErrorCode::corrupt, {"rebuild"}, [&] { (void)FilterFile::open(path_).encode(); });
 }
 
 TEST_F(DeltaDamage, OfTheHeaderIsRefused) {

@@ -44,8 +44,7 @@ Sums replay_in_place(const Opened& opened, BitContents& contents, Holes& holes, 
   return sums;
 }
 
-// The writer of a delta does not change the list, so the sums of the list must be as before. Error{corrupt}: bits of
-// the list have changed.
+// Error{corrupt}: the sums of the list are not as before.
 void require_list(const Opened& opened, const Sums& sums) {
   if (!has_delta(opened.header.plan)) return;
   const FileLayout layout = layout_of(opened.header);
@@ -93,6 +92,11 @@ std::unique_ptr<Contents> replayed_contents(const Opened& opened, JournalPositio
   auto contents = load_snapshot(opened).contents;
   replay_operations(opened.file, opened.header, *contents, position);
   return contents;
+}
+
+void require_list(const Opened& opened) {
+  if (has_delta(opened.header.plan))
+    require_list(opened, check_chunks(opened.file, opened.header).read);
 }
 
 void recover(Opened& opened) {

@@ -28,6 +28,10 @@ namespace bloomery::detail {
 [[nodiscard]] std::unique_ptr<Contents> replayed_contents(const Opened& opened,
                                                           JournalPosition& position, Holes& holes);
 
+// The writer of a delta does not change the list, so the sums of the list count even while those of the other bits do
+// not. Error{corrupt}: bits of the list have changed.
+void require_list(const Opened& opened);
+
 // Makes a file that is stored in place and is not lost clean again. Error{corrupt}.
 void recover(Opened& opened);
 

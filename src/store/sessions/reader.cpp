@@ -63,14 +63,16 @@ class Reader final : public Session {
   }
   void require_undamaged() override {
     const Opened& opened = now_.opened;
-    if (now_.replayed || opened.header.state != State::clean || !opened.file.is_open()) return;
+    if (now_.replayed || !opened.file.is_open()) return;
+    if (opened.header.state != State::clean) return require_list(opened);
     // The mapped bits are what the caller copies next. Holes are not read.
     const bool whole = Holes(opened.file, opened.header).none()
                            ? total_of(sums_of(now_.contents->pieces())) == opened.header.total
                            : check_chunks(opened.file, opened.header).damaged.empty();
     if (whole) return;
     // If a writer has opened the file since, the sums are not those of the bits.
-    if (read_headers(opened.file).header.generation != opened.header.generation) return;
+    if (read_headers(opened.file).header.generation != opened.header.generation)
+      return require_list(opened);
     throw damaged_error(opened.file.path());
   }
   void sync() override {}

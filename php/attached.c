@@ -17,6 +17,7 @@ struct known_file {
   ino_t inode;
   off_t size;
   struct timespec modified;
+  bool settled; /* a change after this look has another time */
 };
 
 typedef struct {
@@ -55,8 +56,10 @@ PHP_MSHUTDOWN_FUNCTION(bloomery_attached) {
 
 uint32_t bloomery_count_attached(void) { return zend_hash_num_elements(&ATTACHED); }
 
-/* False: the file does not exist, or its state cannot be read. */
+/* False: the file does not exist, or its state cannot be read. Times of files may be whole seconds, or every second one,
+ * so two changes can have the same time. */
 static bool look(const char *path, struct known_file *file) {
+  const time_t now = time(NULL);
   struct stat found;
   if (stat(path, &found) != 0) return false;
   memset(file, 0, sizeof *file);
@@ -64,6 +67,7 @@ static bool look(const char *path, struct known_file *file) {
   file->inode = found.st_ino;
   file->size = found.st_size;
   file->modified = found.st_mtim;
+  file->settled = found.st_mtim.tv_sec < now - 1;
   return true;
 }
 
@@ -71,9 +75,9 @@ static bool is_same(const struct known_file *one, const struct known_file *other
   return one->device == other->device && one->inode == other->inode;
 }
 
-static bool is_unchanged(const struct known_file *one, const struct known_file *other) {
-  return is_same(one, other) && one->size == other->size && one->modified.tv_sec == other->modified.tv_sec &&
-         one->modified.tv_nsec == other->modified.tv_nsec;
+static bool is_unchanged(const struct known_file *before, const struct known_file *now) {
+  return before->settled && is_same(before, now) && before->size == now->size &&
+         before->modified.tv_sec == now->modified.tv_sec && before->modified.tv_nsec == now->modified.tv_nsec;
 }
 
 static bool is_a_second_ago(const struct timespec *then, const struct timespec *now) {

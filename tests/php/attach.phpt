@@ -41,6 +41,15 @@ var_dump(get_class(Filter::attach("c.bloom")));
 $c->add("late");
 do { usleep(50000); } while (!Filter::attach("c.bloom")->has("late") && microtime(true) < $deadline);
 var_dump(Filter::attach("c.bloom")->has("late"));
+// Two changes may have the same time, with a look between them. (Of a time that is not past it cannot be known.)
+$time = time() + 3600;
+usleep(1100000);
+touch("c.bloom", $time);
+Filter::attach("c.bloom");
+$c->add("later");
+touch("c.bloom", $time);
+usleep(1100000);
+var_dump(Filter::attach("c.bloom")->has("later"));
 unlink("f.bloom");
 do { usleep(50000); try { Filter::attach("f.bloom"); $gone = false; } catch (Exception $e) { $gone = $e->getCode() === Exception::MISSING; } }
 while (!$gone && microtime(true) < $deadline);
@@ -99,6 +108,7 @@ bool(true)
 bool(true)
 bool(true)
 string(23) "Bloomery\CountingFilter"
+bool(true)
 bool(true)
 bool(true)
 bool(true)

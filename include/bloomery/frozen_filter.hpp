@@ -158,9 +158,10 @@ class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
   class Keys;
   std::unique_ptr<Keys> keys_;
 
-  [[nodiscard]] static std::vector<detail::BuiltPartition> build_partitions(const Keys& keys,
-                                                                            const FrozenPlan& plan,
-                                                                            unsigned threads);
+  // `different`: the number of different keys in each bucket; empty: it is not known.
+  [[nodiscard]] static std::vector<detail::BuiltPartition> build_partitions(
+      const Keys& keys, const FrozenPlan& plan, unsigned threads,
+      std::span<const std::uint64_t> different);
 };
 
 }  // namespace bloomery

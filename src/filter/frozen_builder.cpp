@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -55,21 +56,31 @@ unsigned threads_that_fit(const FrozenPlan& plan) noexcept {
   return static_cast<unsigned>(std::clamp<std::uint64_t>(left / work, 1, 1'024));
 }
 
-// The number of different keys: those that differ in their bucket or in their lower half.
+// The different keys of a bucket, in `room`.
 template <class Keys>
-std::uint64_t different(const Keys& keys, unsigned threads) {
+std::span<const std::uint64_t> different_in(const Keys& keys, std::uint32_t bucket,
+                                            std::vector<std::uint64_t>& room) {
+  room.resize(static_cast<std::size_t>(keys.count(bucket, bucket + 1)));
+  keys.copy(bucket, bucket + 1, room.data());
+  std::ranges::sort(room);
+  return {room.begin(), std::unique(room.begin(), room.end())};
+}
+
+// The number of different keys in each bucket.
+template <class Keys>
+std::vector<std::uint64_t> count_different(const Keys& keys, unsigned threads) {
+  std::vector<std::uint64_t> counts(kBuckets);
   std::atomic<std::uint32_t> next = 0;
-  std::atomic<std::uint64_t> count = 0;
   in_parallel(threads, [&] {
-    std::vector<std::uint64_t> lows;
-    for (std::uint32_t bucket = next++; bucket < kBuckets; bucket = next++) {
-      lows.resize(static_cast<std::size_t>(keys.count(bucket, bucket + 1)));
-      keys.copy(bucket, bucket + 1, lows.data());
-      std::ranges::sort(lows);
-      count += static_cast<std::uint64_t>(std::unique(lows.begin(), lows.end()) - lows.begin());
-    }
+    std::vector<std::uint64_t> room;
+    for (std::uint32_t bucket = next++; bucket < kBuckets; bucket = next++)
+      counts[bucket] = different_in(keys, bucket, room).size();
   });
-  return count;
+  return counts;
+}
+
+std::uint64_t sum_of(std::span<const std::uint64_t> counts) noexcept {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
 // std::bad_alloc becomes Error{no_memory}.
@@ -102,18 +113,27 @@ std::uint64_t FrozenBuilder::inserted() const noexcept {
   return keys_ == nullptr ? 0 : keys_->count();
 }
 
-std::vector<detail::BuiltPartition> FrozenBuilder::build_partitions(const Keys& keys,
-                                                                    const FrozenPlan& plan,
-                                                                    unsigned threads) {
+std::vector<detail::BuiltPartition> FrozenBuilder::build_partitions(
+    const Keys& keys, const FrozenPlan& plan, unsigned threads,
+    std::span<const std::uint64_t> different) {
   std::vector<detail::BuiltPartition> built(plan.partitions);
   std::atomic<std::uint32_t> next = 0;
   in_parallel(std::min(threads, plan.partitions), [&] {
     detail::PartitionBuilder builder;
+    std::vector<std::uint64_t> room;
     for (std::uint32_t partition = next++; partition < plan.partitions; partition = next++) {
       const std::uint32_t first = detail::first_bucket(partition, plan.partitions);
       const std::uint32_t end = detail::first_bucket(partition + 1, plan.partitions);
-      const auto lows = builder.room_for(static_cast<std::size_t>(keys.count(first, end)));
-      keys.copy(first, end, lows.data());
+      const std::uint64_t count = different.empty() ? keys.count(first, end)
+                                                    : sum_of(different.subspan(first, end - first));
+      const auto lows = builder.room_for(static_cast<std::size_t>(count));
+      if (different.empty()) {
+        keys.copy(first, end, lows.data());
+      } else {
+        auto to = lows.begin();
+        for (std::uint32_t bucket = first; bucket < end; ++bucket)
+          to = std::ranges::copy(different_in(keys, bucket, room), to).out;
+      }
       built[partition] = builder.build(lows, plan.bits_of(partition));
     }
   });
@@ -150,18 +170,25 @@ FrozenFilter FrozenBuilder::build(unsigned threads) try {
     return frozen_plan(std::max<std::uint64_t>(count, 1), fpr_);
   };
   FrozenPlan plan = plan_for(keys.count());
-  if (keys.is_spooled()) threads = std::min(threads, threads_that_fit(plan));
-  std::vector<detail::BuiltPartition> partitions = build_partitions(keys, plan, threads);
+  const auto threads_for = [&](const FrozenPlan& it) {
+    return keys.is_spooled() ? std::min(threads, threads_that_fit(it)) : threads;
+  };
+  std::vector<detail::BuiltPartition> partitions =
+      build_partitions(keys, plan, threads_for(plan), {});
   std::uint64_t built = 0;
   for (const detail::BuiltPartition& partition : partitions) built += partition.keys;
   if (built != keys.count()) {
     // Some keys came more than once. A partition depends only on its different keys, not on the number
-    // that was counted.
-    const FrozenPlan of_different = plan_for(different(keys, threads));
+    // that was counted. There may be few of these, and then few partitions, which have no room for repeats.
+    const std::vector<std::uint64_t> different = count_different(keys, threads_for(plan));
+    const FrozenPlan of_different = plan_for(sum_of(different));
     const bool same_partitions = of_different.partitions == plan.partitions &&
                                  of_different.narrow_partitions == plan.narrow_partitions;
     plan = of_different;
-    if (!same_partitions) partitions = build_partitions(keys, plan, threads);
+    if (!same_partitions) {
+      partitions.clear();
+      partitions = build_partitions(keys, plan, threads_for(plan), different);
+    }
   }
   FrozenFilter filter(plan, hasher_, std::move(partitions));
   keys_.reset();

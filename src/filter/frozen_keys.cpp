@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "plan/fuse_geometry.hpp"
@@ -100,7 +101,8 @@ std::uint64_t* FrozenBuilder::Keys::copy(const Bucket& bucket, std::uint64_t* to
   return to;
 }
 
-// Keys are removed from memory only when all of them are in the spool.
+// Keys are removed from memory only when all of them are in the spool. A key that comes again and again would fill its
+// bucket, and so the memory for the partition of that bucket: of a crowded bucket only the different keys are written.
 void FrozenBuilder::Keys::spill() noexcept try {
   constexpr std::size_t kWriteKeys = 131'072;
   Run run;
@@ -116,7 +118,12 @@ void FrozenBuilder::Keys::spill() noexcept try {
   for (const Bucket& bucket : buckets_) {
     run.push_back(written + keys.size() * sizeof(keys[0]));
     keys.resize(keys.size() + bucket.keys);
-    copy(bucket, keys.data() + keys.size() - bucket.keys);
+    const auto first = keys.end() - static_cast<std::ptrdiff_t>(bucket.keys);
+    copy(bucket, std::to_address(first));
+    if (bucket.keys > 2 * in_memory_ / kBuckets) {
+      std::sort(first, keys.end());
+      keys.erase(std::unique(first, keys.end()), keys.end());
+    }
     if (keys.size() >= kWriteKeys) write();
   }
   write();

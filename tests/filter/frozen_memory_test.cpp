@@ -14,7 +14,10 @@
 #include <span>
 #include <vector>
 
+#include "filter/frozen_keys.hpp"
+#include "format/contents.hpp"
 #include "format/header_bytes.hpp"
+#include "format/kinds.hpp"
 #include "support/scarce_memory.hpp"
 
 namespace bloomery::test {
@@ -126,6 +129,62 @@ TEST(FrozenMemory, ThatIsLackingAtTheEndIsAnError) {
 }
 
 // The header of a file says so much, under a checksum that is right, and the bytes end after 20 KiB.
+// At this rate all inserts would have six partitions, and the few different keys have one: it has no room for all
+// inserts.
+TEST(FrozenMemory, IsForDifferentKeys) {
+  std::vector<std::uint64_t> keys(2'000);
+  std::iota(keys.begin(), keys.end(), std::uint64_t{0});
+  FrozenBuilder builder(0.3);
+  for (int i = 0; i < 1'500; ++i) builder.insert_many(keys);
+  fail_from = std::size_t{8} << 20;
+  fail_after = 0;
+  const FrozenFilter filter = builder.build(2);
+  fail_after = -1;
+  EXPECT_EQ(filter.keys(), keys.size());
+  EXPECT_EQ(filter.may_contain_many(keys), keys.size());
+}
+
+class SpoolInMemory final : public detail::KeySpool {
+ public:
+  explicit SpoolInMemory(std::vector<std::byte>& bytes) : bytes_(&bytes) {}
+  void write(std::span<const std::byte> bytes, std::uint64_t offset) override {
+    bytes_->resize(offset + bytes.size());
+    std::ranges::copy(bytes, bytes_->begin() + static_cast<std::ptrdiff_t>(offset));
+  }
+  void read(std::span<std::byte> bytes, std::uint64_t offset) const override {
+    std::copy_n(bytes_->begin() + static_cast<std::ptrdiff_t>(offset), bytes.size(), bytes.begin());
+  }
+
+ private:
+  std::vector<std::byte>* bytes_;
+};
+
+// One key among others that comes again and again is in the spool a few times.
+TEST(FrozenMemory, IsNotForTheRepeatsOfOneKey) {
+  const FrozenPlan plan = frozen_plan(1, 0.01);
+  const detail::Header header = detail::header_of(plan, Hasher());
+  const auto contents =
+      detail::make_contents(header, detail::Payload(detail::payload_bytes(header)));
+  std::vector<std::byte> spooled;
+  contents->build_as(plan);
+  contents->spool_to(std::make_unique<SpoolInMemory>(spooled), 100'000);
+  constexpr std::uint64_t kRounds = 50;
+  std::vector<Hash128> hashes(60'000, Hasher()(std::uint64_t{7}));
+  for (std::uint64_t round = 0; round < kRounds; ++round) {
+    for (std::uint64_t i = 0; i < 1'000; ++i) hashes[i] = Hasher()(1'000 * round + i);
+    (void)contents->insert(hashes, {});
+  }
+  EXPECT_EQ(contents->inserted(), kRounds * hashes.size());
+  EXPECT_LT(spooled.size(), std::size_t{1} << 20);
+  fail_from = std::size_t{4} << 20;
+  fail_after = 0;
+  (void)contents->complete();
+  fail_after = -1;
+  EXPECT_EQ(contents->inserted(), 1'000 * kRounds);
+  for (std::uint64_t key = 0; key < 1'000 * kRounds; ++key)
+    ASSERT_TRUE(contents->may_contain(Hasher()(key))) << key;
+}
+
 TEST(FrozenMemory, OfALieIsNotAskedFor) {
   FrozenBuilder builder(0.01);
   for (std::uint64_t key = 0; key < 1'000; ++key) builder.insert(key);

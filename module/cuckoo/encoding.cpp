@@ -37,7 +37,7 @@ OwnedMemory entries_of(RdbString& string, std::uint64_t expected) {
 }  // namespace
 
 Filter::Pointer load(RdbSource& source, int encoding) {
-  if (encoding < 0 || encoding > kEncoding)
+  if (encoding > kEncoding)
     throw Error(ErrorCode::newer_format, "MBbloomCF has encoding " + std::to_string(encoding) +
                                              "; this module reads 0 to " +
                                              std::to_string(kEncoding));

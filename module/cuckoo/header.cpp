@@ -44,8 +44,7 @@ void check(const Header& header) {
   need(header.bucket_size >= 1 && header.bucket_size <= kMaxBucketSize,
        "the bucket size of a cuckoo filter is out of range");
   need(header.max_iterations >= 1, "a cuckoo filter has no iterations");
-  need(header.expansion == 0 ||
-           (std::has_single_bit(header.expansion) && header.expansion <= kMaxExpansion),
+  need(header.expansion == 0 || std::has_single_bit(header.expansion),
        "the expansion of a cuckoo filter is not a power of two");
   need(header.sub_filters >= 1 && header.sub_filters <= kMaxSubFilters,
        "the number of sub-filters of a cuckoo filter is out of range");

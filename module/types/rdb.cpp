@@ -24,7 +24,7 @@ constexpr std::size_t kTrusted = std::size_t{64} << 20;
 [[noreturn]] void refuse_value(const std::string& what) { throw Error(ErrorCode::corrupt, what); }
 
 void check_encoding(int encoding, int newest, const char* type) {
-  if (encoding < 0 || encoding > newest)
+  if (encoding > newest)
     throw Error(ErrorCode::newer_format, std::string(type) + " has encoding " +
                                              std::to_string(encoding) +
                                              "; this module reads 0 to " + std::to_string(newest));

@@ -8,9 +8,11 @@
 #include <map>
 #include <ostream>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "counted_memory.hpp"
 #include "fields.hpp"
 #include "values.hpp"
 
@@ -236,6 +238,132 @@ TEST(Cuckoo, RemoveCompactsAtATenth) {
   EXPECT_GT(could_move_down(*filter), 0U);
 }
 
+// A sub-filter that becomes empty below one that stays is not the newest, which alone may be given back.
+TEST(Cuckoo, CompactKeepsTheNewestThatStaysWhenAnOlderOneEmpties) {
+  Header header = plan(4, 1, 20, 1);
+  header.sub_filters = 3;
+  const auto filter = Filter::make(header);
+  // Of four buckets, fingerprint 1 has two that are side by side, and fingerprint 2 every other one.
+  const unsigned char entries[3][4] = {{1, 1, 0, 0}, {2, 2, 0, 0}, {1, 0, 0, 0}};
+  for (std::uint32_t i = 0; i < 3; ++i)
+    filter->overwrite(filter->array(i).data(), std::as_bytes(std::span(entries[i])));
+  filter->compact();
+  EXPECT_EQ(filter->header().sub_filters, 3U);
+  EXPECT_EQ(full_entries(*filter), 5U);
+  EXPECT_EQ(filter->array(2)[0], std::byte{1});
+}
+
+// What is added while the newest is compacted may go to an older one, and then the newest can still go.
+TEST(Cuckoo, AnItemThatGoesElsewhereDoesNotKeepTheSubFilterThatIsCompacted) {
+  constexpr std::uint64_t kBuckets = std::uint64_t{1} << 22;
+  const auto other = [](std::uint64_t bucket, std::uint64_t print) {
+    return (bucket ^ print * 0x5bd1e995) % kBuckets;
+  };
+  Header header = plan(kBuckets, 1, 20, 1);
+  header.sub_filters = 2;
+  const auto filter = Filter::make(header);
+  const auto newest = filter->array(1);
+  std::ranges::fill(newest, std::byte{1});
+  // An item with both of its buckets in the half that the first slice does not reach.
+  std::uint64_t hash = kBuckets - 1;
+  while (other(hash, hash % 255 + 1) < kBuckets - kBuckets / 4) hash += kBuckets;
+  newest[other(hash, 1)] = std::byte{0};  // room in the older one for what is where the item goes
+  filter->compact();
+  ASSERT_TRUE(filter->is_compacting());
+  ASSERT_EQ(filter->insert(hash, false, kAnyMemory), Inserted::yes);
+  ASSERT_EQ(newest[kBuckets - 1], std::byte{1}) << "it is in the older one";
+  while (filter->is_compacting()) filter->compact();
+  EXPECT_EQ(filter->header().sub_filters, 1U);
+  EXPECT_EQ(full_entries(*filter), kBuckets);
+  EXPECT_TRUE(filter->may_contain(hash));
+}
+
+// A dump may say that there are fewer items than entries.
+TEST(Cuckoo, CountsNoFewerItemsThanNone) {
+  const auto filter = Filter::make(plan(64, 2, 20, 1));
+  (void)add(*filter, 1);
+  const auto same = Filter::make(plan(64, 2, 20, 1));
+  same->overwrite(same->array(0).data(), filter->array(0));
+  EXPECT_TRUE(same->remove(hash_of(1)));
+  EXPECT_EQ(same->header().items, 0U);
+  EXPECT_EQ(same->header().deletes, 1U);
+}
+
+TEST(Cuckoo, HasNoMoreSubFiltersThanADumpCanSay) {
+  Header header = plan(1, 1, 1, 1);
+  header.sub_filters = kMaxSubFilters;
+  const auto filter = Filter::make(header);
+  for (std::uint32_t i = 0; i < kMaxSubFilters; ++i) filter->array(i)[0] = std::byte{7};
+  EXPECT_EQ(add(*filter, 1), Inserted::no_memory);
+  EXPECT_EQ(filter->header().sub_filters, kMaxSubFilters);
+}
+
+TEST(Cuckoo, HasNoSubFilterBeyondTheLimitOfEntries) {
+  Header header = plan(8, 1, 1, kMaxExpansion);
+  header.sub_filters = 2;
+  const auto filter = Filter::make(header);
+  for (std::uint32_t i = 0; i < 2; ++i) std::ranges::fill(filter->array(i), std::byte{7});
+  EXPECT_EQ(filter->header().entries(2), 0U);
+  EXPECT_EQ(add(*filter, 1), Inserted::no_memory);
+  EXPECT_EQ(filter->header().sub_filters, 2U);
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+TEST(Cuckoo, IsNotMadeWithoutMemory) {
+  CountedMemory memory;
+  Header header = plan(64, 2, 20, 1);
+  header.sub_filters = 3;
+  for (std::size_t left = 0; left < 5; ++left) {  // itself, its list of arrays, and the arrays
+    CountedMemory::allocations_left = left;
+    EXPECT_THROW((void)Filter::make(header), Error) << left;
+    EXPECT_EQ(CountedMemory::held, 0U);
+  }
+  CountedMemory::allocations_left = 5;
+  EXPECT_NO_THROW((void)Filter::make(header));
+  // Terabytes: nothing is allocated for them.
+  header = plan(kMaxEntries, 2, 20, 1);
+  header.sub_filters = kMaxSubFilters;
+  CountedMemory::allocations_left = SIZE_MAX;
+  CountedMemory::largest = 0;
+  EXPECT_THROW((void)Filter::make(header), Error);
+  EXPECT_LE(CountedMemory::largest, sizeof(void*) * 65536);
+}
+
+TEST(Cuckoo, StaysAsItIsIfThereIsNoMemoryToGrow) {
+  CountedMemory memory;
+  Header header = plan(8, 1, 20, 1);
+  header.sub_filters = 32;
+  const auto filter = Filter::make(header);
+  std::uint64_t number = 0;
+  for (CountedMemory::allocations_left = 0; add(*filter, number) == Inserted::yes;) ++number;
+  const auto before = whole(*filter);
+  // The list of the arrays, which is longer than an array, and then the array after the list.
+  CountedMemory::refuse_above = 256;
+  for (const std::size_t left : {9, 1}) {
+    CountedMemory::allocations_left = left;
+    EXPECT_EQ(add(*filter, number), Inserted::no_memory);
+    EXPECT_EQ(whole(*filter), before);
+    CountedMemory::refuse_above = SIZE_MAX;
+  }
+  CountedMemory::allocations_left = 1;
+  EXPECT_EQ(add(*filter, number), Inserted::yes);
+  EXPECT_EQ(filter->header().sub_filters, 33U);
+  CountedMemory::refuse_above = 256;
+  CountedMemory::allocations_left = SIZE_MAX;
+  header.sub_filters = 64;
+  EXPECT_THROW((void)Filter::make(header), Error);
+}
+
+TEST(Cuckoo, CountsAllItsMemory) {
+  const MovingMemory memory;
+  Header header = plan(4096, 2, 20, 1);
+  const auto one = Filter::make(header);
+  EXPECT_GE(one->memory(), sizeof(Filter) + sizeof(void*) + 4096);
+  header.sub_filters = 3;
+  EXPECT_GE(Filter::make(header)->memory(), one->memory() + 2 * 4096);
+}
+
 // ---- stored -------------------------------------------------------------------------------------
 
 TEST(Cuckoo, IsStoredAndCopied) {
@@ -283,6 +411,10 @@ TEST(Cuckoo, FieldsThatLieAreRefused) {
     }
   }
   EXPECT_THROW((void)load(good, kEncoding + 1), Error);
+  Fields old;  // without buckets, and with entries
+  for (const std::uint64_t number : {1, 0, 60}) old.number(number);
+  old.string(filter->array(0).data(), 32);
+  EXPECT_THROW((void)load(old, 0), Error);
 }
 
 TEST(Cuckoo, HeadersThatLieAreRefused) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/counts.hpp"
 #include "values/scalable.hpp"
 #include "values/sub_filter.hpp"
 #include "values/value.hpp"
@@ -42,10 +43,8 @@ std::uint64_t max_scaled_capacity(const Header& header, std::uint64_t limit) noe
                        next->error == newest.error;
     const std::uint64_t count = stays ? (limit - bytes) / taken : 1;
     bytes += count * taken;
-    std::uint64_t added = 0;
-    if (__builtin_mul_overflow(count, next->entries, &added) ||
-        __builtin_add_overflow(capacity, added, &capacity))
-      return UINT64_MAX;
+    // Each item has more than a byte where sub-filters are alike, so the product is in range.
+    capacity = detail::sum_of_counts(capacity, count * next->entries);
     newest = *next;
   }
   return capacity;

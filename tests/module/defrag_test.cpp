@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <string>
 
@@ -98,6 +99,45 @@ TEST(Defragmentation, OfCuckooFilters) {
   goes.reset();
   stays.reset();
   EXPECT_EQ(CountedMemory::held, 0U);
+}
+
+TEST(Defragmentation, WhatTheServerLeavesStays) {
+  MovingMemory memory;
+  api.DefragAlloc = [](DefragContext*, void*) -> void* { return nullptr; };
+  api.MallocSize = [](void*) { return std::size_t{64}; };  // so that it may move
+  const auto cuckoo = cuckoo::Filter::make(cuckoo::plan(16, 2, 20, 2));
+  cuckoo->defragment(nullptr);
+  EXPECT_EQ(cuckoo->insert(1, false, AtMost(UINT64_MAX)), cuckoo::Inserted::yes);
+  EXPECT_TRUE(cuckoo->may_contain(1));
+  for (const Family family : {Family::native, Family::redisbloom}) {
+    const AnyValue value = made({.fpr = 0.01, .capacity = 50, .family = family});
+    const auto before = value->array(0).data();
+    value->defragment(nullptr);
+    EXPECT_EQ(value->array(0).data(), before);
+  }
+}
+
+// Where every allocation of a size is aligned, an array that is aligned moves; one that is not comes to the next
+// multiple of 64 in its new place.
+TEST(Defragmentation, AlignsWhatMoves) {
+  alignas(64) static std::byte from[192], to[192];
+  for (const std::size_t place : {0U, 16U})
+    for (const std::size_t new_place : {0U, 16U, 48U}) {
+      if (place == 0 && new_place != 0) continue;
+      static std::byte* moved;
+      moved = to + new_place;
+      std::byte* const bits = aligned(from + place);
+      for (std::size_t i = 0; i < 64; ++i) bits[i] = std::byte(i);
+      api.MallocSize = [](void*) { return std::size_t{128}; };
+      api.DefragAlloc = [](DefragContext*, void* memory) -> void* {
+        return std::memcpy(moved, memory, 128);
+      };
+      EXPECT_EQ(defragment_aligned(nullptr, from + place, 64), moved);
+      EXPECT_EQ(std::memcmp(aligned(moved), bits, 64), 0) << place << ' ' << new_place;
+    }
+  api.DefragAlloc = [](DefragContext*, void*) -> void* { return nullptr; };
+  EXPECT_EQ(defragment_aligned(nullptr, from + 16, 64), nullptr);
+  api = {};
 }
 
 TEST(Defragmentation, OfABigWindowWhoseBlocksAreToBeCleared) {

@@ -141,6 +141,9 @@ TEST(ServersFrozen, IsNotBelieved) {
       } catch (const Error&) {
       }
     }
+  Header empty = right;
+  empty.size = empty.sub_filters[0].size = 0;
+  EXPECT_THROW((void)decode_header(encode_header(empty)), Error) << "it was made for 300 items";
   for (std::size_t size = 0; size < bytes.size(); ++size)
     EXPECT_THROW((void)decode_header(std::span(bytes).first(size)), Error) << size;
 }
@@ -153,6 +156,13 @@ TEST(ServersFrozen, IsTheSameWhereverItIsMoved) {
     value = moved(std::move(value));
     expect_same(*value, filter, 2 * kItems);
   }
+  Header header = header_for(filter);
+  header.loading = true;
+  AnyValue part = moved(make_empty(header));
+  EXPECT_TRUE(found(*part, part->hash("absent")));
+  fill(*part, filter);
+  part->check_loaded();
+  expect_same(*part, filter, 2 * kItems);
 }
 
 }  // namespace

@@ -104,10 +104,14 @@ TEST_F(Guesses, OfCommandsThatCameTogetherHaveTheirOwnNames) {
   learn(string("two"), *second);
   EXPECT_EQ(guess_of("one")->bits.memory, first->newest_sub_filter().memory);
   EXPECT_EQ(guess_of("two")->bits.memory, second->newest_sub_filter().memory);
-  call({"SET", "one", "BF."});
-  learn(string("two"), *first);
-  EXPECT_EQ(guess_of("two")->bits.memory, first->newest_sub_filter().memory);
-  EXPECT_EQ(guess_of("one")->bits.memory, first->newest_sub_filter().memory);
+  for (const char* command : {"SET", "BX.ADD", "XF.ADD", "BFXADD"}) {
+    call({"EXEC"});
+    learn(string("two"), *second);
+    call({command, "one", "BF."});
+    learn(string("two"), *first);
+    EXPECT_EQ(guess_of("two")->bits.memory, first->newest_sub_filter().memory) << command;
+    EXPECT_EQ(guess_of("one")->bits.memory, first->newest_sub_filter().memory);
+  }
 }
 
 TEST_F(Guesses, ReadNothingOfAFilterThatIsGone) {

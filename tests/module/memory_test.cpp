@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <span>
 
+#include "counted_memory.hpp"
 #include "server/api.hpp"
 
 namespace {
@@ -69,6 +70,28 @@ TEST_F(SentParts, GoOnlyAsFarAsTheyFollowEachOther) {
   EXPECT_EQ(array[kPart], std::byte{0xFF});
   EXPECT_EQ(std::ranges::count(array.subspan(kPart, kBytes - 2 * kPart), std::byte{0}), 0);
   EXPECT_GT(zeros(), std::ssize(array.first(kPart)));
+}
+
+TEST_F(SentParts, StayOutsideAServer) {
+  api = {};
+  send();
+  EXPECT_EQ(zeros(), 0);
+  EXPECT_EQ(allocated_size(array.data()), 0U);
+}
+
+// The system does not take locked pages back.
+TEST_F(SentParts, AreZeroedWhereTheyCannotBeGivenBack) {
+  if (mlock(array.data(), kPart) != 0) GTEST_SKIP() << "no memory can be locked";
+  zero(array.data(), kPart);
+  EXPECT_EQ(zeros(), std::ssize(array.first(kPart)));
+  EXPECT_EQ(std::ranges::count(array.first(kPart), std::byte{0}), zeros());
+}
+
+TEST(Memory, OfMoreThanTheMachineHasIsNotAskedFor) {
+  const bloomery::test::CountedMemory memory;
+  EXPECT_EQ(allocate_zeroed(SIZE_MAX / 2), nullptr);
+  EXPECT_EQ(allocate_aligned(SIZE_MAX / 2), nullptr);
+  EXPECT_EQ(bloomery::test::CountedMemory::largest, 0U);
 }
 
 TEST_F(SentParts, StayInTheServerAndWhereAScriptRuns) {

@@ -289,6 +289,49 @@ TEST(Rdb, HostileFieldsAreAnErrorOrAFilter) {
   }
 }
 
+TEST(Rdb, WhatIsNotOfTheTypeIsRefused) {
+  CountedMemory memory;
+  const auto refuses = [](Header header, bool cut) {
+    Bytes bytes = encode_header(header);
+    if (!cut) bytes.push_back({});
+    Fields fields;
+    fields.string(bytes.data(), bytes.size());
+    const Bytes bits(header.bit_bytes());
+    fields.string(bits.data(), bits.size());
+    EXPECT_THROW((void)load_native(fields, kNativeEncoding), Error);
+    fields.next = 0;
+    fields.fields[0] = Bytes(bytes.begin(), bytes.end() - !cut);
+    return fields;
+  };
+  const Header native = plan_header({.fpr = 0.01, .capacity = 10});
+  EXPECT_NO_THROW(
+      (void)load_native(*std::make_unique<Fields>(refuses(native, false)), kNativeEncoding));
+  (void)refuses(plan_header({.fpr = 0.01, .capacity = 10, .family = Family::redisbloom}), true);
+  Header two = plan_header({.kind = Kind::counting, .fpr = 0.01, .capacity = 10});
+  two.sub_filters.push_back(two.sub_filters[0]);
+  (void)refuses(two, true);
+  // Encoding 0 has no number of bits, and its product may be too large for one.
+  for (const double bits_per_entry : {1e300, -1.0}) {
+    Fields fields;
+    for (const std::uint64_t number : {0, 1, 70}) fields.number(number);
+    fields.real(0.01);
+    fields.number(7);
+    fields.real(bits_per_entry);
+    fields.string("", 1);
+    fields.number(0);
+    EXPECT_THROW((void)load_redisbloom(fields, 0), Error) << bits_per_entry;
+  }
+}
+
+TEST(Rdb, AnArrayWithoutMemoryIsRefused) {
+  CountedMemory memory;
+  const AnyValue value = made({.fpr = 0.01, .capacity = 1'000'000});
+  Fields fields = saved(*value, false);
+  CountedMemory::refuse_above =
+      (std::size_t{1} << 20) + 64;  // the parts in which it comes are smaller
+  EXPECT_THROW((void)load_native(fields, kNativeEncoding), Error);
+}
+
 // A native header that promises a gigabyte, without any bits.
 TEST(Rdb, AHeaderAloneIsTrustedWithLittle) {
   CountedMemory memory;

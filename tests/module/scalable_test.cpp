@@ -12,12 +12,14 @@
 #include "counted_memory.hpp"
 #include "values.hpp"
 #include "values/plans.hpp"
+#include "values/sizes.hpp"
 
 namespace {
 
 using namespace bloomery::server;
 using namespace bloomery::test;
 using bloomery::Hash128;
+namespace redisbloom = bloomery::legacy::redisbloom;
 
 constexpr Family kFamilies[] = {Family::redisbloom, Family::native};
 
@@ -143,6 +145,11 @@ TEST(Scalable, MergingKeepsEveryItemOfBoth) {
     EXPECT_EQ(found(*a, of_a), std::vector<bool>(of_a.size(), true));
     EXPECT_EQ(found(*a, of_b), std::vector<bool>(of_b.size(), true));
     EXPECT_FALSE(a->has_sub_filters_of(*scalable(family, 0.02, 50)));
+    // As many bits, which are full after another number of items.
+    Header other = a->header();
+    ++other.sub_filters[0].entries;
+    const AnyValue longer = make_empty(other);
+    EXPECT_FALSE(a->has_sub_filters_of(static_cast<const Scalable&>(*longer)));
     a->clear();
     EXPECT_EQ(whole(*a), whole(*scalable(family, 0.01, 50)));
   }
@@ -179,6 +186,49 @@ TEST(Scalable, HasOneEmptySubFilterOnceItIsCleared) {
   }
 }
 
+// What would have more items or bits than there can be.
+TEST(Scalable, GrowsNoFurtherThanThereAreSizes) {
+  CountedMemory memory;
+  for (const Family family : kFamilies) {
+    const auto next = [&](std::uint64_t entries, double fpr) {
+      auto newest = scalable(family, 0.01, 100)->header().sub_filters[0];
+      newest.entries = entries;
+      newest.error = fpr;
+      return next_sub_filter(newest, family, redisbloom::kNoRound, 2, Tightening());
+    };
+    EXPECT_EQ(next(200, 0.01).value().entries, 400U);
+    EXPECT_FALSE(next((std::uint64_t{1} << 63) + 1, 0.01)) << "twice as many are 2";
+    EXPECT_FALSE(next(std::uint64_t{1} << 55, 1e-15));
+  }
+  // One that says so of itself refuses items, and is what it was.
+  auto sizes = scalable(Family::redisbloom, 0.01, 3)->header().sub_filters[0];
+  sizes.entries = sizes.size = std::uint64_t{1} << 62;
+  Header header =
+      plan_header({.fpr = 0.01, .capacity = 3, .family = Family::redisbloom, .growth = 4});
+  header.sub_filters = {sizes};
+  const AnyValue filter = make_empty(header);
+  EXPECT_EQ(insert(*filter, hashes_of(*filter, 0, 3)).added.stop, Stop::no_room);
+}
+
+TEST(Scalable, ItsLargestCapacityIsThatOfItsHeaderWhereItCannotGrow) {
+  for (const Family family : kFamilies) {
+    Header header = plan_header({.fpr = 0.01, .capacity = 100, .family = family, .scaling = false});
+    EXPECT_EQ(max_scaled_capacity(header, UINT64_MAX), 100U);
+    header = plan_header({.fpr = 0.01, .capacity = 100, .family = family});
+    EXPECT_EQ(max_scaled_capacity(header, 1), 100U) << "it is larger than the limit";
+    EXPECT_EQ(max_scaled_capacity(header, bytes_of(header)), 100U);
+    header.sub_filters[0].entries = std::uint64_t{1} << 62;
+    EXPECT_EQ(max_scaled_capacity(header, UINT64_MAX), std::uint64_t{1} << 62)
+        << "no plan has more";
+  }
+  // More items than 64 bits can count.
+  Header header = plan_header({.fpr = 0.01, .capacity = 100});
+  header.sub_filters.insert(header.sub_filters.begin(), header.sub_filters[0]);
+  header.sub_filters[0].entries = UINT64_MAX - 200;
+  EXPECT_EQ(max_scaled_capacity(header, 1), UINT64_MAX - 100);
+  EXPECT_EQ(max_scaled_capacity(header, 1'000'000), UINT64_MAX);
+}
+
 // The layouts of the library, each at the fprs where it is the default.
 TEST(Scalable, EveryLayoutIsUsed) {
   CountedMemory memory;
@@ -197,6 +247,8 @@ TEST(Scalable, EveryLayoutIsUsed) {
 TEST(Scalable, TheFirstShareIsWhatWasAskedFor) {
   CountedMemory memory;
   EXPECT_THROW((void)scalable(Family::native, 1.9e-15, 100), bloomery::Error);
+  EXPECT_THROW((void)scalable(Family::native, 0.9e-15, 100, 2, false), bloomery::Error);
+  EXPECT_EQ(scalable(Family::native, 1e-15, 100, 2, false)->header().sub_filters[0].error, 1e-15);
   EXPECT_EQ(scalable(Family::native, 2e-15, 100)->header().sub_filters[0].error, 1e-15);
 }
 

@@ -132,6 +132,19 @@ TEST(ServersWindow, CountsOfAnySizeAreRestored) {
     EXPECT_EQ(loaded->header().state, header.state);
     EXPECT_EQ(encode_header(loaded->header()), bytes);
     EXPECT_EQ(window->totals().bytes - window->bit_bytes(), largest > 65'535 ? 120U : 88U);
+    // Without memory for the object, its bits or its counts there is none.
+    const std::size_t held = CountedMemory::held;
+    AnyValue again;
+    for (std::size_t left = 0; again == nullptr; ++left) {
+      CountedMemory::allocations_left = left;
+      try {
+        again = make_empty(header);
+      } catch (const bloomery::Error&) {
+        ASSERT_EQ(CountedMemory::held, held);
+      }
+    }
+    EXPECT_EQ(again->header().state, header.state);
+    CountedMemory::allocations_left = SIZE_MAX;
   }
   EXPECT_EQ(CountedMemory::held, 0U);
 }

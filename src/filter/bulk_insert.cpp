@@ -38,7 +38,7 @@ constexpr unsigned kFactorBits = 20;         // a grain times the factor fits in
 // The number of pieces in a chunk: they are contiguous and go to the kernel in one call. With few lists there is
 // memory for long chunks, with which more blocks are in flight.
 constexpr std::uint32_t kLongChunk = 2048, kShortChunk = 512, kFewLists = 64;
-constexpr std::size_t kAtOnce = 256;  // keys whose lists are computed before they are added
+constexpr std::size_t kListedAtOnce = 256;  // keys whose lists are computed before they are added
 
 // ---- regions ---------------------------------------------------------------------------------------
 
@@ -234,10 +234,10 @@ class BulkInsert {
   }
   template <bool kPaired, bool kKeys>
   void divide(Lists<Piece>& lists, std::size_t first, std::size_t count) const noexcept {
-    std::array<std::uint32_t, kAtOnce> list;
-    std::array<Hash128, kAtOnce> hashes;
-    for (std::size_t done = 0; done < count; done += kAtOnce) {
-      const std::size_t some = std::min(kAtOnce, count - done);
+    std::array<std::uint32_t, kListedAtOnce> list;
+    std::array<Hash128, kListedAtOnce> hashes;
+    for (std::size_t done = 0; done < count; done += kListedAtOnce) {
+      const std::size_t some = std::min(kListedAtOnce, count - done);
       const auto key = static_cast<std::uint32_t>(done);
       if constexpr (std::is_same_v<Piece, std::uint64_t>) {
         const std::uint64_t* const keys = keys_.integers + first + done;
@@ -301,9 +301,9 @@ std::size_t insert_anywhere(const BulkTarget& target, const BulkKeys& keys, bool
       return target.insert_integers(target.array, target.seed_multiplier, keys.integers + first,
                                     count, out(first));
     std::size_t yes = 0;
-    std::array<Hash128, kAtOnce> hashes;
-    for (std::size_t done = 0; done < count; done += kAtOnce) {
-      const std::size_t some = std::min(kAtOnce, count - done);
+    std::array<Hash128, kListedAtOnce> hashes;
+    for (std::size_t done = 0; done < count; done += kListedAtOnce) {
+      const std::size_t some = std::min(kListedAtOnce, count - done);
       keys.hash(keys.context, first + done, some, hashes.data());
       yes += target.insert_hashes(target.array, hashes.data(), some, out(first + done));
     }

@@ -147,15 +147,15 @@ double standard_fpr(double m, double k, double n) {
   // These give the mean and variance of the share of ones.
   const double throws = k * n;
   const double log_zero = throws * std::log1p(-1 / m);
-  const double ones = -std::expm1(log_zero);
+  const double filled = -std::expm1(log_zero);
   const double zero = std::exp(log_zero);
   const double log_both = throws * std::log1p(-2 / m);
   const double variance = std::max(0.0, zero / m + (1 - 1 / m) * std::exp(log_both) - zero * zero);
   // E[x^k] of a nearly normal x with small relative spread: mean^k * exp(k(k-1)/2 * v/mean^2). With few
   // ones the variance is less than the rounding errors of its terms; it is then (kn)^2 / (2 m^3).
   const double pairs = k * (k - 1) / 2;
-  const double spread = ones < 1e-3 ? pairs / (2 * m) : pairs * variance / (ones * ones);
-  return std::min(1.0, std::exp(k * std::log(ones) + spread));
+  const double spread = filled < 1e-3 ? pairs / (2 * m) : pairs * variance / (filled * filled);
+  return std::min(1.0, std::exp(k * std::log(filled) + spread));
 }
 
 double blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "support/layouts.hpp"
 #include "support/naive_filter.hpp"
 
 namespace bloomery::test {

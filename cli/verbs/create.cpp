@@ -28,9 +28,9 @@ int run_create(const Options& options) {
   AnyFilter filter = naming_force(AnyFilter::display_name(location), fixed,
                                   [&] { return AnyFilter::create(location, options.spec, place); });
   if (options.spec.kind == Kind::frozen) return fill(filter, options, inputs);
-  const std::string made = options.quiet ? "" : made_text(filter.stats());
+  const FilterStats stats = filter.stats();
   filter.close();
-  if (!options.quiet) remark(fmt::format("created {}: {}", filter.name(), made));
+  if (!options.quiet) remark(fmt::format("created {}: {}", filter.name(), made_text(stats)));
   return kExitFound;
 }
 

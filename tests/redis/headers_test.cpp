@@ -5,10 +5,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/checksum.hpp"
@@ -183,18 +188,108 @@ TEST(ModuleRecord, OfACopyCountsItsForeignMarkers) {
                Error);
 }
 
-// A record is written in one way only, so nothing else is read.
-TEST(ModuleRecord, OfACopyHasForeignMarkers) {
-  std::string bytes = detail::encode_module_record(kRecord);
-  constexpr std::size_t kChecksumAt = detail::kRecordBytes - 8;
-  const auto with_version = [&](char version) {
-    bytes[8] = version;
-    detail::store_le64(bytes.data() + kChecksumAt,
-                       detail::checksum(std::as_bytes(std::span(bytes).first(kChecksumAt))));
-    return detail::decode_module_record(bytes, "it");
+// The bytes with another field, and with the sum that is right then: a sum does not protect from somebody who can write
+// it.
+std::string with(std::string bytes, std::size_t at, std::string_view field) {
+  constexpr std::size_t kChecksumAt = 120;
+  bytes.replace(at, field.size(), field);
+  detail::store_le64(bytes.data() + kChecksumAt,
+                     detail::checksum(std::as_bytes(std::span(bytes).first(kChecksumAt))));
+  return bytes;
+}
+
+template <class Value>
+std::string bytes_of(Value value) {
+  std::string bytes(sizeof value, '\0');
+  detail::store_le(bytes.data(), value);
+  return bytes;
+}
+std::string bytes_of(double value) { return bytes_of(std::bit_cast<std::uint64_t>(value)); }
+
+enum HeaderField : std::size_t {
+  kVersionAt = 8,
+  kFamilyAt = 10,
+  kLayoutAt = 11,
+  kHashesAt = 12,
+  kBitsAt = 16,
+  kShardAt = 56,
+  kShardsAt = 60,
+  kIdentityAt = 64,
+  kWholeAt = 72,
+  kLastZeroAt = 119
+};
+
+TEST(RedisHeader, HasOnlyWhatAFilterCanHave) {
+  const auto whole = [](std::uint32_t shards, std::uint64_t generation) {
+    return detail::encode_redis_header(header(shards, generation));
   };
-  EXPECT_EQ(with_version(1).shards, 3U);
-  EXPECT_THROW((void)with_version(2), Error);
+  const std::string one = whole(0, 0), shard = whole(3, 0), generation = whole(0, 5);
+  const std::string none(8, '\0');
+  // The identity that a shard would derive zero from.
+  const std::uint64_t step = detail::load_le64(detail::identity_of_shard({}, 0).data());
+  const struct {
+    std::string bytes;
+    const char* says;
+  } wrong[] = {
+      {with(one, kVersionAt, bytes_of(std::uint16_t{0})), "its sum is wrong"},
+      {with(one, kShardAt, "\1"), "unknown fields"},
+      {with(one, kIdentityAt - 1, "\1"), "unknown fields"},
+      {with(one, kWholeAt, "\1"), "unknown fields"},
+      {with(one, kLastZeroAt, "\1"), "unknown fields"},
+      {with(shard, kWholeAt + 8, "\1"), "unknown fields"},
+      {with(generation, kWholeAt + 8, "\1"), "unknown fields"},
+      {with(whole(3, 5), kWholeAt + 16, "\1"), "unknown fields"},
+      {with(generation, kWholeAt, none), "a generation that no filter has"},
+      {with(shard, kShardsAt, bytes_of(std::uint32_t{0})), "a number of shards"},
+      {with(shard, kShardsAt, bytes_of(kMaxRedisShards + 1)), "a number of shards"},
+      {with(shard, kShardAt, bytes_of(std::uint32_t{3})), "a number of shards"},
+      {with(one, kLayoutAt, "\x63"), "layout"},
+      {with(one, kFamilyAt, "\x63"), "hash"},
+      {with(one, kHashesAt, bytes_of(std::uint32_t{0})), "hash"},
+      {with(shard, kBitsAt, bytes_of(std::uint64_t{4 * 1'024})), "bits that its shards cannot"},
+      {with(one, kBitsAt, bytes_of(kMaxRedisBits + kBlockBits)), "more bits than a string holds"},
+      {with(one, kIdentityAt, none), "it has no identity"},
+      {with(with(shard, kWholeAt, bytes_of(0 - 3 * step)), kIdentityAt, none),
+       "it has no identity"},
+      {with(shard, kIdentityAt, "another"), "the identity of another shard"},
+  };
+  for (const auto& each : wrong) {
+    const std::string said =
+        error_of([&] { (void)detail::decode_redis_header(each.bytes, "it"); }, ErrorCode::corrupt);
+    EXPECT_NE(said.find(each.says), std::string::npos) << said << " and not " << each.says;
+  }
+  // The largest of each.
+  const auto last = header(kMaxRedisShards, 0);
+  EXPECT_EQ(detail::decode_redis_header(detail::encode_redis_header(last), "it").shard,
+            kMaxRedisShards - 1);
+  EXPECT_EQ(
+      detail::decode_redis_header(with(one, kBitsAt, bytes_of(kMaxRedisBits)), "it").plan.bits,
+      kMaxRedisBits);
+}
+
+TEST(ModuleRecord, HasOnlyWhatAFilterCanHave) {
+  const std::string whole = detail::encode_module_record(kRecord);
+  constexpr std::size_t kCapacityAt = 16, kFprAt = 24, kShardsOfRecordAt = 12;
+  const auto shards = [&](std::uint32_t count) {
+    return with(whole, kShardsOfRecordAt, bytes_of(count));
+  };
+  const auto capacity = [&](std::uint64_t keys) {
+    return with(whole, kCapacityAt, bytes_of(keys));
+  };
+  const auto fpr = [&](double rate) { return with(whole, kFprAt, bytes_of(rate)); };
+  for (const std::string& wrong :
+       {with(whole, kVersionAt, bytes_of(std::uint16_t{0})), with(whole, 10, "\1"),
+        with(whole, 11, "\1"), with(whole, 36, "\1"), with(whole, 63, "\1"), with(whole, 80, "\1"),
+        with(whole, kLastZeroAt, "\1"), shards(0), shards(kMaxRedisShards + 1), capacity(0),
+        capacity(kMaxCapacity + 1), fpr(std::nextafter(kMinFpr, 0.0)),
+        fpr(std::nextafter(kMaxFpr, 1.0)), fpr(std::nan("")),
+        // A record is written in one way only, so a copy has foreign markers.
+        with(whole, kVersionAt, bytes_of(std::uint16_t{2}))})
+    error_of([&] { (void)detail::decode_module_record(wrong, "it"); }, ErrorCode::corrupt);
+  for (const std::string& right :
+       {shards(1), shards(kMaxRedisShards), capacity(1), capacity(kMaxCapacity), fpr(kMinFpr),
+        fpr(kMaxFpr), with(whole, kVersionAt, bytes_of(std::uint16_t{1}))})
+    EXPECT_EQ(detail::decode_module_record(right, "it").identity, kIdentity);
 }
 
 }  // namespace

@@ -34,6 +34,16 @@ TEST(RedisUrl, LeavesOutWhatIsUsual) {
   EXPECT_EQ(parse_redis_url("redis://me@h?key=k").address.user, "me");
 }
 
+TEST(RedisUrl, NamesHostsOfEveryForm) {
+  for (const char* host : {"A-b_c.Z9", "z", "a", "A", "Z", "0", "9", "-", "_", ".", "[::1%eth0]"})
+    EXPECT_NE(parse_redis_url(std::string("redis://") + host + "?key=k").address.host, "") << host;
+  for (const char* host : {"a`", "a{", "a^", "a~", "a\x7F", "a\xC3\xA4", "a%41", "a;b"}) {
+    const auto parse = [&] { (void)parse_redis_url(std::string("redis://") + host + "?key=k"); };
+    const std::string said = test::error_of(parse, ErrorCode::invalid_argument);
+    for (const char each : said) EXPECT_TRUE(each >= ' ' && each <= '~') << host;
+  }
+}
+
 TEST(RedisUrl, LeavesAnAtInAKey) { EXPECT_EQ(parse_redis_url("redis://u:p@h?key=a@b").key, "a@b"); }
 
 TEST(RedisUrl, NamesSocketsModulesAndSixes) {
@@ -140,6 +150,12 @@ TEST(RedisUrl, RefusesWhatItDoesNotUnderstand) {
       {"rediss://h?key=k&certkey=f", "name that with cert"},
       {"rediss://h?key=k&sni=", "sni is empty"},
       {"redis+sentinel://h?key=k", "which master; add &master=name"},
+      {"redis+sentinel://h?key=k&master=", "which master; add &master=name"},
+      {"redis+sentinel://h?key=k&x=1",
+       "'x' is not a part of an address; key is, and timeout, and master"},
+      {"redis+cluster://h?key=k&x=1",
+       "'x' is not a part of an address; key is, and timeout, and shards"},
+      {"redis+unix:///s?key=k&x=1", "'x' is not a part of an address; key is, and timeout, and db"},
       {"redis+sentinel://h,?key=k&master=m", "there is no host"},
       {"redis+sentinel://h,h:0?key=k&master=m", "the port '0'"},
       {"redis+cluster+sentinel://h?key=k&master=m", "leave one of both out"},
@@ -215,6 +231,22 @@ TEST(RedisUrl, RefusesWhatItDoesNotUnderstand) {
         test::error_of([&] { (void)parse_redis_url(url); }, ErrorCode::invalid_argument);
     EXPECT_NE(error.find(says), std::string::npos) << url << ": " << error;
     EXPECT_EQ(error.find('\n'), std::string::npos) << url;
+  }
+}
+
+TEST(RedisPattern, IsForTheFiltersOfAModuleOnOneServer) {
+  for (const char* pattern : {"redis+module://h?match=*", "redis+module://h?timeout=1&match=*",
+                              "redis+module+unix:///s?db=1&match=a*", "redis://h?match=*"})
+    EXPECT_TRUE(is_redis_pattern(pattern)) << pattern;
+  for (const char* other : {"redis+module://h", "redis+module://match=*",
+                            "redis+module://h?key=match=", "redis+module://h?key=k?match=*",
+                            "http://h?match=*", "h?match=*", ""})
+    EXPECT_FALSE(is_redis_pattern(other)) << other;
+  EXPECT_EQ(parse_redis_pattern("redis+module://h/2?match=a*").key, "a*");
+  for (const char* wrong : {"redis://h?match=*", "redis+module+cluster://h?match=*"}) {
+    const std::string said =
+        test::error_of([&] { (void)parse_redis_pattern(wrong); }, ErrorCode::invalid_argument);
+    EXPECT_NE(said.find("of a module on one server"), std::string::npos) << said;
   }
 }
 

@@ -5,10 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <fstream>
+#include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "redis/nodes.hpp"
+#include "redis/parsed.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
 
@@ -16,6 +21,112 @@ namespace bloomery::test {
 namespace {
 
 using std::chrono_literals::operator""ms;
+
+// What one sentinel after the other answers, and what the master that it names does: nothing, or throws.
+struct Asked {
+  std::vector<std::string> master;  // host and port
+  std::optional<ErrorCode> fault = {};
+};
+
+class WithMaster : public testing::Test {
+ protected:
+  void run(const std::vector<Asked>& sentinels, std::optional<ErrorCode> of_second_master = {}) {
+    RedisAddress address{.user = "me", .password = "word", .sentinels = RedisSentinels{"urls", {}}};
+    for (std::size_t i = 0; i < sentinels.size(); ++i)
+      address.sentinels->places.push_back({"sentinel", static_cast<std::uint16_t>(i)});
+    asked_.clear();
+    used_.clear();
+    detail::with_master(
+        address,
+        [&](const RedisAddress& sentinel) {
+          asked_.push_back(sentinel.user + ":" + sentinel.password);
+          const Asked& said = sentinels.at(sentinel.port);
+          if (said.fault) throw Error(*said.fault, "of sentinel " + std::to_string(sentinel.port));
+          return said.master;
+        },
+        [&](const RedisAddress& master) {
+          EXPECT_FALSE(master.sentinels);
+          EXPECT_EQ(master.password, "word");
+          used_.push_back(master.host + ":" + std::to_string(master.port));
+          if (used_.size() == 1 && of_first_master_) throw Error(*of_first_master_, "of the first");
+          if (used_.size() == 2 && of_second_master)
+            throw Error(*of_second_master, "of the second");
+        });
+  }
+
+  std::optional<ErrorCode> of_first_master_;
+  std::vector<std::string> asked_, used_;
+};
+
+const Asked kHere{{"here", "7"}}, kThere{{"there", "7"}}, kHereToo{{"here", "8"}};
+const Asked kSilent{{}, ErrorCode::unavailable}, kKnowsNone{{}}, kDenies{{}, ErrorCode::denied};
+
+TEST_F(WithMaster, TakesTheFirstThatWorks) {
+  run({kSilent, kKnowsNone, kHere, kThere});
+  EXPECT_EQ(used_, std::vector<std::string>{"here:7"});
+  EXPECT_EQ(asked_.size(), 3U);
+  // Each master once, however many sentinels name it: the others may know another.
+  of_first_master_ = ErrorCode::unavailable;
+  run({kHere, kHere, kThere});
+  EXPECT_EQ(used_, (std::vector<std::string>{"here:7", "there:7"}));
+  run({kHere, kHereToo, kThere});
+  EXPECT_EQ(used_, (std::vector<std::string>{"here:7", "here:8"}));
+}
+
+TEST_F(WithMaster, TriesThePasswordWithTheUserAndWithout) {
+  error_of([&] { run({kDenies}); }, ErrorCode::denied);
+  EXPECT_EQ(asked_, (std::vector<std::string>{":", "me:word", ":word"}));
+}
+
+TEST_F(WithMaster, SaysWhatIsMostHelpful) {
+  const auto expect = [&](const std::vector<Asked>& sentinels, ErrorCode code, const char* says) {
+    const std::string said = error_of([&] { run(sentinels, ErrorCode::corrupt); }, code);
+    EXPECT_NE(said.find(says), std::string::npos) << said;
+  };
+  expect({}, ErrorCode::invalid_argument, "no sentinel to ask for 'urls'");
+  expect({kSilent, kSilent}, ErrorCode::unavailable, "of sentinel");
+  expect({kSilent, kKnowsNone, kSilent}, ErrorCode::missing, "no master 'urls'");
+  expect({kKnowsNone, kDenies}, ErrorCode::missing, "no master 'urls'");
+  of_first_master_ = ErrorCode::io;
+  expect({kSilent, kKnowsNone, kHere, kKnowsNone, kThere, kSilent}, ErrorCode::io, "of the first");
+  of_first_master_ = ErrorCode::unavailable;
+  expect({kHere, kKnowsNone, kHere, kThere}, ErrorCode::unavailable, "of the first");
+}
+
+TEST_F(WithMaster, BelievesNoPortThatIsNone) {
+  for (const char* port : {"", "x", "7x", "0", "65536", "-1"}) {
+    const std::string said = error_of([&] { run({{{"here", port}}}); }, ErrorCode::io);
+    EXPECT_NE(said.find("is not a port"), std::string::npos) << said;
+  }
+  run({{{"here", "65535"}}});
+  EXPECT_EQ(used_, std::vector<std::string>{"here:65535"});
+}
+
+// A server that is to be the master is asked whether it is, before anything else is sent to it.
+TEST(Master, IsNoServerThatSaysSomethingElse) {
+  const Server real;
+  Scripted server(real.path());
+  const RedisAddress address{.timeout = 100ms,
+                             .sentinels = RedisSentinels{"urls", {{"127.0.0.1", server.port()}}}};
+  const auto answering = [&](const std::string& role) {
+    server.say([&, role](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] == "SENTINEL")
+        return raw_array({raw_text("127.0.0.1"), raw_text(std::to_string(server.port()))});
+      if (words[0] == "ROLE") return role;
+      return "-ERR asked\r\n";
+    });
+    return [&] { detail::Connection(address).ask({"GET", "k"}); };
+  };
+  for (const std::string& role :
+       {raw_array({raw_text("slave")}), raw_array({raw_text("masters")}),
+        raw_array({"+master\r\n"}), raw_array({":1\r\n"}), raw_array({}), raw_text("master")})
+    EXPECT_NE(error_of(answering(role), ErrorCode::unavailable).find("is not the master"),
+              std::string::npos);
+  error_of(answering("-NOPERM no\r\n"), ErrorCode::denied);
+  // What is no word of a replica leaves the connection as it is.
+  EXPECT_NE(error_of(answering(raw_array({raw_text("master")})), ErrorCode::io).find("ERR asked"),
+            std::string::npos);
+}
 
 // A master, its replica, and one sentinel that waits 500 ms before it takes another master.
 class SentinelTest : public testing::Test {

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +31,10 @@ TEST(Slot, IsTheClusters) {
   EXPECT_EQ(detail::slot_of("foo{{bar}}zap"), detail::crc16("{bar") % 16'384);
   EXPECT_EQ(detail::slot_of("foo{bar}{zap}"), detail::crc16("bar") % 16'384);
   EXPECT_EQ(detail::slot_of("urls:{0}"), 13'907);
+  // A tag that does not end, or is empty, is none.
+  for (const char* key : {"foo{bar", "foo{", "{}", "foo}bar{"})
+    EXPECT_EQ(detail::slot_of(key), detail::crc16(key) % 16'384) << key;
+  EXPECT_EQ(detail::slot_of("foo{b}"), detail::crc16("b") % 16'384);
 }
 
 TEST(ShardKeys, AreStable) {
@@ -88,6 +94,39 @@ TEST(ShardPlan, KeepsTheFprWithUnequalShards) {
       }
     }
   }
+}
+
+// Where the bits of the whole nearly fill their last block of each shard, the unequal loads would cost up to 60 % of the
+// rate.
+TEST(ShardPlan, AddsBitsUntilTheFprHolds) {
+  const struct {
+    Layout layout;
+    std::uint32_t shards;
+    double fpr;
+    std::uint64_t capacity;
+  } cases[] = {{Layout::standard, 16, 1e-6, 2'273},    {Layout::standard, 16, 1e-4, 2'133},
+               {Layout::standard, 3, 0.01, 2'721},     {Layout::blocked2, 16, 1e-6, 2'098},
+               {Layout::blocked2x64, 16, 1e-6, 2'140}, {Layout::standard, 3, 1e-6, 3'000'014}};
+  for (const auto& [layout, shards, fpr, capacity] : cases) {
+    SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(capacity));
+    const Plan whole = plan(capacity, fpr, layout);
+    const auto items = static_cast<double>(capacity);
+    const std::uint64_t unit = kBlockBits * shards;
+    Plan least = whole;
+    least.bits = (whole.bits + unit - 1) / unit * unit;
+    EXPECT_GT(detail::fpr_in_shards(least, shards, items), fpr) << "it is no such case";
+    const Plan made = detail::plan_for_shards(whole, shards);
+    EXPECT_LE(detail::fpr_in_shards(made, shards, items), fpr);
+    // No more of them than the search is exact to.
+    Plan less = made;
+    less.bits -= unit * std::max<std::uint64_t>(1, made.bits / unit / 8'192);
+    EXPECT_GT(detail::fpr_in_shards(less, shards, items), fpr);
+  }
+}
+
+TEST(ShardPlan, WithoutKeysThereIsNoFalsePositive) {
+  const Plan whole = detail::plan_for_shards(plan(1'000, 0.01, Layout::standard), 3);
+  EXPECT_EQ(detail::fpr_in_shards(whole, 3, 0), 0);
 }
 
 TEST(ShardPlan, TheFprIsTheStatedOne) {

@@ -11,6 +11,7 @@
 
 #include "redis/cluster/cluster.hpp"
 #include "redis/cluster/slots.hpp"
+#include "redis/cluster/transaction.hpp"
 #include "redis/node_pair.hpp"
 
 namespace bloomery {
@@ -188,6 +189,9 @@ TEST(ClusterFault, EveryErrorReplyHasItsCodeAndAdvice) {
       {"NOAUTH Authentication required.", ErrorCode::denied, "give a password"},
       {"WRONGTYPE Operation against a key", ErrorCode::not_a_filter, "check the key"},
       {"MOVED nonsense", ErrorCode::unavailable, "named"},
+      // What only has the words of an error is none.
+      {"ODD script: -OOM command not allowed", ErrorCode::io, "ODD"},
+      {"ODD ACL failure in script: x", ErrorCode::io, "ODD"},
       {"ERR something new", ErrorCode::io, "something new"},
   };
   Pair pair;
@@ -318,6 +322,55 @@ TEST(ClusterFault, AnythingThrownLeavesNoAnswerForTheNext) {
                std::bad_alloc);
   const detail::Reply reply = cluster.ask("c", {"GET", "c"});
   EXPECT_EQ(std::string(reply->str, reply->len), "c");
+}
+
+TEST(ClusterFault, ATransactionThatThrowsLeavesNoAnswerForTheNext) {
+  const Server real;
+  detail::Cluster cluster(real.address());
+  for (const char* key : {"a", "b"}) real.ask({"SET", key, key});
+  const detail::Transaction both{"a", "a", {{"GET", "a"}, {"GET", "a"}}};
+  const std::vector<detail::Transaction> two(2, both);
+  EXPECT_THROW(
+      detail::run_transactions(cluster, two, [](std::size_t, auto) { throw std::bad_alloc(); }),
+      std::bad_alloc);
+  const detail::Reply reply = cluster.ask("b", {"GET", "b"});
+  EXPECT_EQ(std::string(reply->str, reply->len), "b");
+}
+
+// The fault of a request is what came first; one that is answered has none.
+TEST(ClusterFault, IsThatOfItsRequest) {
+  const Server real;
+  Scripted node(real.path());
+  detail::Cluster cluster({.port = node.port()});
+  std::vector<detail::Request> requests;
+  for (const char* key : {"answered", "again", "refused", "lost"})
+    requests.emplace_back(key).next().command({"GET", key});
+  requests[2].next().command({"GET", "hangs up"});
+  bool gone = false;
+  node.say([&](const Words& words) -> Said {
+    if (words[0] == "CLUSTER")
+      return gone ? Said("-NOPERM no\r\n")
+                  : Said("-ERR This instance has cluster support disabled\r\n");
+    if (words[1] == "again") return "-TRYAGAIN soon\r\n";
+    if (words[1] == "hangs up") {
+      gone = true;
+      return "";
+    }
+    return "+" + words[1] + "\r\n";
+  });
+  std::vector<std::string> said(4);
+  cluster.run(requests, [&](std::size_t request, std::size_t, const detail::Reply& reply) {
+    said[request].assign(reply->str, reply->len);
+    if (request == 2) throw Error(ErrorCode::corrupt, "what was said is wrong");
+  });
+  EXPECT_EQ(said, (std::vector<std::string>{"answered", "", "refused", ""}));
+  EXPECT_FALSE(requests[0].fault());
+  for (const auto& [request, code] :
+       {std::pair(1, ErrorCode::denied), std::pair(2, ErrorCode::corrupt),
+        std::pair(3, ErrorCode::unavailable)}) {
+    ASSERT_TRUE(requests[request].fault()) << request;
+    EXPECT_EQ(requests[request].fault()->code(), code) << requests[request].fault()->what();
+  }
 }
 
 TEST(ClusterFault, APortForTlsIsSaidToBeOne) {

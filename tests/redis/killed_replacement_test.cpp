@@ -10,8 +10,11 @@
 
 #include "redis/filter_writers.hpp"
 #include "redis/scripted.hpp"
+#include "redis/shards/interrupted.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/shards/shard_maker.hpp"
+#include "redis/strings/redis_header.hpp"
+#include "redis/strings/staged_strings.hpp"
 
 namespace bloomery {
 namespace {
@@ -232,8 +235,10 @@ TEST_F(KilledReplacement, ANoteThatLiesIsAnError) {
   const std::string header = server().get("f:{0}").substr(0, 128);
   std::string damaged = header;
   damaged[70] ^= 1;
+  detail::RedisHeader of_one{.plan = of_blocks(120), .hasher = Hasher(), .identity = {'i', 'd'}};
   for (const std::string& note :
-       {std::string("x"), magic, magic + number, magic + "0123456789abcdeX" + header,
+       {std::string(8, 'x') + number + header, magic + number + detail::encode_redis_header(of_one),
+        std::string("x"), magic, magic + number, magic + "0123456789abcdeX" + header,
         magic + number + damaged, magic + number + header + "x",
         magic + number + header.substr(1)}) {
     server().ask({"SET", "f:{0}:interrupted", note});
@@ -241,6 +246,42 @@ TEST_F(KilledReplacement, ANoteThatLiesIsAnError) {
     EXPECT_EQ(open_and_count(), keys_.size());
     EXPECT_EQ(server().get("f:{0}:interrupted"), note);
   }
+}
+
+// A new filter's maker has its claim at the first key.
+TEST_F(KilledReplacement, IsNotUndoneWhereTheFirstKeyIsClaimed) {
+  kill_after(2, false);
+  const std::string first = "f:{0}", note = server().get("f:{0}:interrupted");
+  const auto shards = detail::shard_keys("f", 4);
+  const auto stays = [&](const char* why) {
+    EXPECT_EQ(server().get("f:{0}:interrupted"), note) << why;
+    EXPECT_EQ(server().ask({"EXISTS", shards[1], shards[2]})->integer, 2) << why;
+    EXPECT_EQ(server().ask({"EXISTS", "f:{0}:replacing"})->integer, 0) << why;
+  };
+  const auto undo = [&](const RedisAddress& at) {
+    detail::Cluster cluster(at);
+    return detail::undo_interrupted(cluster, first, detail::strings_of_note(first));
+  };
+  detail::Cluster cluster(address());
+  error_of([&] { (void)detail::undo_noted(cluster, first, detail::strings_of_note(first)); },
+           ErrorCode::locked);
+  stays("its maker may be alive");
+  for (const bool replace : {false, true})
+    error_of([&] { put(filled(of_blocks(120), 1), {.shards = 4, .replace = replace}); },
+             ErrorCode::locked);
+  stays("another finds the claim");
+  server().ask({"SET", first, detail::claim_of({'a', 'n', 'o', 't', 'h', 'e', 'r'})});
+  EXPECT_FALSE(undo(address()));
+  stays("another makes a filter there");
+  server().ask({"DEL", first});
+  Scripted node(server().path());
+  node.say([](const Scripted::Words& words) -> std::optional<std::string> {
+    return words[0] == "GETRANGE" ? std::optional<std::string>("-NOPERM no\r\n") : std::nullopt;
+  });
+  EXPECT_FALSE(undo({.port = node.port()}));
+  stays("the note may not be read");
+  EXPECT_TRUE(undo(address()));
+  EXPECT_EQ(keys_there(), 0);
 }
 
 }  // namespace

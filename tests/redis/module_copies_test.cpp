@@ -7,6 +7,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "redis/module_copies.hpp"
 #include "redis/node_pair.hpp"
@@ -267,15 +269,17 @@ TEST_F(ModuleCopies, TakeNoPlaceOfAnotherRecord) {
   const std::string record = b.record_key(), found = module_server().get(record);
   make("c", next_.views);
   for (const std::string& other :
-       {std::string("a text"), module_server().get(open("c").record_key())})
+       {std::string("a text"), module_server().get(open("c").record_key()), std::string()})
     for (const bool claiming : {true, false}) {
+      if (other.empty() && !claiming) continue;  // what was removed is not put back
       Scripted node(module_server().path());
       bool put = false;
       node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
         if (claiming ? words[0] == "SET"
                      : words[0] == "EVAL" && words[2] == "2" && words[4] == record) {
           put = true;
-          module_server().ask({"SET", record, other});
+          other.empty() ? module_server().ask({"DEL", record})
+                        : module_server().ask({"SET", record, other});
         }
         return std::nullopt;
       });
@@ -302,15 +306,115 @@ TEST_F(ModuleCopies, SayWhyAMarkerIsRefused) {
 }
 
 TEST_F(ModuleCopies, AreNotMergedByAModuleThatCannot) {
-  for (const char* text : {"Unknown Redis command called from script", "Unknown command called"}) {
+  for (const auto& [text, code] :
+       {std::pair("Unknown Redis command called from script", ErrorCode::wrong_kind),
+        std::pair("Unknown command called", ErrorCode::wrong_kind),
+        std::pair("the filters differ in their parameters", ErrorCode::mismatch),
+        std::pair("something else", ErrorCode::io)}) {
     Scripted node(module_server().path());
-    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    node.say([text = text](const Scripted::Words& words) -> std::optional<std::string> {
       if (words[0] != "EVAL" || words[1].find("BF.MERGE") == std::string::npos) return std::nullopt;
       return std::string("-ERR ").append(text).append("\r\n");
     });
-    error_of([&] { store("x", {"a", "b"}, false, {.port = node.port()}); }, ErrorCode::wrong_kind);
+    error_of([&] { store("x", {"a", "b"}, false, {.port = node.port()}); }, code);
     EXPECT_EQ(keys_there(), 8) << "something was left behind";
   }
+}
+
+// A shard that is full gets its markers from an empty filter beside it, and only if that can be made and take them.
+TEST_F(ModuleCopies, OfAFullShardSayWhatItWouldTake) {
+  const struct {
+    const char *insert, *make_empty;
+    ErrorCode code;
+    const char* says;
+  } cases[] = {
+      {"-ERR not found\r\n", nullptr, ErrorCode::no_space, "dropped the new key"},
+      {"*1\r\n-ERR the filter is full\r\n", ":-1\r\n", ErrorCode::no_space, "dropped the new key"},
+      {"*1\r\n-ERR the filter is full\r\n", "-ERR Unknown Redis command called\r\n",
+       ErrorCode::no_space, "load bloomery.so into the server"},
+      {"*1\r\n-ERR the filter is full\r\n", "-NOPERM no\r\n", ErrorCode::denied, "NOPERM"},
+      {"*1\r\n-ERR the filter is full\r\n", "+OK\r\n", ErrorCode::no_space,
+       "no room for the marker items"},
+      {"*2\r\n:1\r\n-ERR odd\r\n", nullptr, ErrorCode::io, "odd"},
+  };
+  for (const auto& each : cases) {
+    Scripted node(module_server().path());
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] == "BF.INSERT") return each.insert;
+      if (each.make_empty != nullptr && words[0] == "EVAL" &&
+          words[1].find("BF.CLEAR") != std::string::npos)
+        return each.make_empty;
+      return std::nullopt;
+    });
+    const std::string text =
+        error_of([&] { store("x", {"a"}, false, {.port = node.port()}); }, each.code);
+    EXPECT_NE(text.find(each.says), std::string::npos) << text;
+    EXPECT_EQ(keys_there(), 8) << "something was left behind";
+  }
+}
+
+TEST_F(ModuleCopies, LeaveWhatTheyMayNotRemoveToExpire) {
+  Scripted node(module_server().path());
+  node.say([](const Scripted::Words& words) -> std::optional<std::string> {
+    return words[0] == "UNLINK" ? std::optional<std::string>("-NOPERM no\r\n") : std::nullopt;
+  });
+  store("both", {"a", "b"}, false, {.port = node.port()});
+  auto both = open("both");
+  EXPECT_EQ(both.may_contain_many(old_.views) + both.may_contain_many(next_.views), 6'000U);
+  const detail::Reply left = module_server().ask({"KEYS", "*-*"});
+  EXPECT_GE(left->elements, 3U);
+  for (std::size_t i = 0; i < left->elements; ++i)
+    EXPECT_GT(module_server().ask({"TTL", left->element[i]->str})->integer, 0);
+}
+
+TEST_F(ModuleCopies, AreNotMadeWhereAFilterIsBeingMade) {
+  module_server().ask({"SET", "x:{0}:shards",
+                       "\x89"
+                       "BLC\r\n\x1A\n12345678"});
+  for (const bool replace : {false, true})
+    error_of([&] { store("x", {"a"}, replace); }, ErrorCode::locked);
+}
+
+TEST_F(ModuleCopies, UnderOneKeyAreOfOneSuchFilter) {
+  const RedisAddress& at = module_server().address();
+  auto one = ModuleFilter::create({at, "one"}, {.capacity = 3'000, .fpr = 0.001});
+  one.insert_many(old_.views);
+  auto shards = open("a");
+  const auto copy = [&](const std::vector<ModuleFilter*>& sources, std::optional<std::uint32_t> in,
+                        bool replace = false) {
+    ModuleFilter::store({at, "copy", in}, sources, replace);
+  };
+  const auto refused = [&](const std::vector<ModuleFilter*>& sources,
+                           std::optional<std::uint32_t> in, const char* says) {
+    const std::string text = error_of([&] { copy(sources, in); }, ErrorCode::wrong_kind);
+    EXPECT_NE(text.find(says), std::string::npos) << text;
+  };
+  refused({&one, &one}, {}, "BF.MERGE on their server");
+  refused({&shards}, {}, "is copied from one such filter");
+  refused({&one}, 3, "is only made of such filters");
+  refused({&shards, &one}, 3, "is only made of such filters");
+  copy({&one}, {});
+  EXPECT_EQ(ModuleFilter::open({at, "copy"}).may_contain_many(old_.views), old_.views.size());
+  error_of([&] { copy({&one}, {}); }, ErrorCode::exists);
+  copy({&one}, {}, true);
+}
+
+// A reply to DUMP may be one of any key.
+TEST_F(ModuleCopies, AreRestoredFromFiltersAlone) {
+  const RedisAddress& at = module_server().address();
+  ModuleFilter::create({at, "one"}, {.capacity = 3'000, .fpr = 0.001}).insert_many(old_.views);
+  module_server().ask({"SET", "text", "a text"});
+  const auto restore = [&](const char* key) {
+    const detail::Reply dumped = module_server().ask({"DUMP", key});
+    ModuleLoader loader({at, "restored"});
+    loader.restore({dumped->str, dumped->len});
+    loader.publish();
+  };
+  error_of([&] { restore("text"); }, ErrorCode::not_a_filter);
+  EXPECT_EQ(keys_there(), 8 + 2) << "something was left behind";
+  restore("one");
+  EXPECT_EQ(ModuleFilter::open({at, "restored"}).may_contain_many(old_.views), old_.views.size());
+  error_of([&] { ModuleLoader({at, "restored", 0}); }, ErrorCode::wrong_kind);
 }
 
 // Another in a shard's place for one chunk alone, as where a writer fails and puts back.

@@ -101,6 +101,21 @@ TEST(ModuleHeader, IsNotBelieved) {
   }
 }
 
+TEST(ModuleHeader, HasTheLayoutOfAPlainFilter) {
+  const auto with_layout = [](std::uint32_t layout) {
+    std::string header = module_header(plan(12'345, 0.003), Hasher(), 77);
+    detail::store_le(header.data() + 72, layout);
+    return header;
+  };
+  const auto plain = static_cast<std::uint32_t>(Layout::blocked);
+  EXPECT_NO_THROW((void)contents_in_module_header(with_layout(plain)));
+  for (const std::uint32_t layout :
+       {static_cast<std::uint32_t>(Layout::blocked64),
+        static_cast<std::uint32_t>(Layout::blocked128), 0U, 99U, 256U + plain}) {
+    error_of([&] { (void)contents_in_module_header(with_layout(layout)); }, ErrorCode::corrupt);
+  }
+}
+
 TEST(ModuleDump, EndsWhateverTheServerSays) {
   const test::Server real;
   test::Scripted server(real.path());

@@ -83,6 +83,23 @@ TEST(ModuleScan, GoesOnAfterAFilterThatIsRefused) {
   error_of([&] { (void)scanned(server); }, ErrorCode::unavailable);
 }
 
+TEST(ModuleScan, EndsAtTooManyFilters) {
+  const test::Server real;
+  Scripted server(real.path());
+  const auto found = [&](std::size_t keys) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < keys; ++i) names.push_back(std::to_string(i));
+    server.say([reply = round_of("0", names)](const auto& words) -> std::optional<std::string> {
+      return words[0] == "SCAN" ? reply : "-ERR not found\r\n";
+    });
+    return scanned(server);
+  };
+  const std::string said =
+      error_of([&] { (void)found(detail::kMaxScannedFilters + 1); }, ErrorCode::too_large);
+  EXPECT_NE(said.find("100000 filters match '*'"), std::string::npos) << said;
+  EXPECT_EQ(found(1'000).size(), 0U);
+}
+
 TEST(ModuleScan, OfAServerThatMakesNoSenseIsAnError) {
   const test::Server real;
   Scripted server(real.path());

@@ -5,11 +5,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "redis/module_server.hpp"
+#include "redis/scripted.hpp"
 
 namespace bloomery {
 namespace {
@@ -17,7 +22,10 @@ namespace {
 using test::error_of;
 using test::module_server;
 using test::NumberedKeys;
+using test::Scripted;
 using test::Server;
+using Said = std::optional<std::string>;
+using Shards = std::optional<std::uint32_t>;
 
 TEST(ModuleShards, TellsNewAbsentAndHowMany) {
   auto filter = ModuleFilter::create({module_server().address(), "first", 5},
@@ -153,6 +161,93 @@ TEST(ModuleShards, NoShardCanBeMissedUnseen) {
   // The module takes it for an absent filter where it is asked, and refuses it where it inserts.
   error_of([&] { (void)filter.may_contain_many(keys.views); }, ErrorCode::missing);
   error_of([&] { filter.insert_many(keys.views); }, ErrorCode::not_a_filter);
+}
+
+TEST(ModuleShards, HaveWhatTheirRecordSays) {
+  const RedisPlace place(module_server().address(), "record", 2);
+  auto filter = ModuleFilter::create(place, {.capacity = 1'000, .fpr = 0.001, .expansion = 2});
+  Scripted node(module_server().path());
+  const RedisPlace through({.port = node.port()}, "record", 0);
+  const auto info = [&](int capacity, const std::string& expansion) {
+    node.say([=](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] != "BF.INFO") return std::nullopt;
+      return "*6\r\n+Capacity\r\n:" + std::to_string(capacity) + "\r\n+Expansion rate\r\n" +
+             expansion + "+Number of items inserted\r\n:1\r\n";
+    });
+    return
+        [&] { EXPECT_EQ(ModuleFilter::open(through).info().items, 0U) << "markers are no keys"; };
+  };
+  info(2'000, ":2\r\n")();
+  error_of(info(5, ":2\r\n"), ErrorCode::mismatch);
+  error_of(info(2'000, ":3\r\n"), ErrorCode::mismatch);
+  error_of(info(2'000, "$-1\r\n"), ErrorCode::mismatch);
+  // One shard whose fill is not known: nor is that of the whole.
+  EXPECT_TRUE(filter.fill());
+  for (const std::string& key : filter.keys()) {
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      return words[0] == "BF.DEBUG" && words[1] == key ? Said("-NOPERM no\r\n") : Said();
+    });
+    EXPECT_FALSE(ModuleFilter::open(through).fill());
+  }
+  EXPECT_NO_THROW((void)filter.dump(0, 1));
+  error_of([&] { (void)filter.dump(0, 2); }, ErrorCode::invalid_argument);
+}
+
+// They are plain or grow, so that no key can be removed.
+TEST(ModuleShards, RemoveNothing) {
+  Scripted node(module_server().path());
+  auto filter =
+      ModuleFilter::create({{.port = node.port()}, "kept", 2}, {.capacity = 1'000, .fpr = 0.001});
+  const NumberedKeys keys("key:", 100);
+  filter.insert_many(keys.views);
+  node.say({});
+  error_of([&] { filter.remove_many(keys.views); }, ErrorCode::wrong_kind);
+  EXPECT_EQ(node.asked(), 0) << "what is in a shard's place now may count";
+  EXPECT_EQ(filter.acknowledged(), 0U);
+  EXPECT_EQ(filter.may_contain_many(keys.views), keys.views.size());
+}
+
+// A server that sends more answers than it was asked for, or other ones, is not believed.
+TEST(ModuleShards, AnswersAreAsManyAsKeys) {
+  Scripted node(module_server().path());
+  const NumberedKeys keys("key:", 2);
+  for (const std::optional<std::uint32_t> shards : {Shards(), Shards(1)}) {
+    auto filter = ModuleFilter::create({{.port = node.port()}, "counted", shards},
+                                       {.capacity = 1'000, .fpr = 0.001});
+    for (const char* answers :
+         {"*3\r\n:1\r\n:1\r\n:1\r\n", "*1\r\n:1\r\n", "*2\r\n:1\r\n$1\r\n1\r\n"}) {
+      node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+        const bool asked = words[0] == "BF.INSERT" || words[0] == "BF.MEXISTS";
+        return asked ? Said(answers) : Said();
+      });
+      if (!shards) error_of([&] { filter.insert_many(keys.views); }, ErrorCode::io);
+      EXPECT_THROW((void)filter.may_contain_many(keys.views), Error);
+      EXPECT_EQ(filter.acknowledged(), 0U);
+    }
+    node.say(nullptr);
+  }
+}
+
+// Of large keys fewer go out at once, and one of any size does.
+TEST(ModuleShards, LargeKeysGoOutInParts) {
+  Scripted node(module_server().path());
+  auto filter =
+      ModuleFilter::create({{.port = node.port()}, "large"}, {.capacity = 1'000, .fpr = 0.001});
+  std::vector<std::string> texts = {std::string(std::size_t{3} << 20, 'z')};
+  for (char i = 'a'; i < 'i'; ++i) texts.emplace_back(std::size_t{400} << 10, i);
+  const std::vector<std::string_view> keys(texts.begin(), texts.end());
+  std::size_t most = 0;
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    std::size_t bytes = 0;
+    for (const std::string& word : words) bytes += word.size();
+    if (words[0] == "BF.INSERT" && words.size() > 5) most = std::max(most, bytes);
+    return std::nullopt;
+  });
+  EXPECT_EQ(filter.insert_many(keys), keys.size());
+  // At most a mebibyte, but for the last of them.
+  EXPECT_GT(most, std::size_t{1} << 20);
+  EXPECT_LT(most, (std::size_t{1} << 20) + (std::size_t{401} << 10));
+  EXPECT_EQ(filter.may_contain_many(keys), keys.size());
 }
 
 TEST(ModuleShards, AServerWithoutTheModuleSaysSo) {

@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "legacy/random_keys.hpp"
 #include "redis/scripted.hpp"
@@ -151,6 +155,29 @@ TEST(PhpBucket, IsCheckedForWhatCanBeChecked) {
                                PhpScheme::crc32_mt((std::uint64_t{1} << 32) + 1, 1'000'000'000));
       },
       ErrorCode::too_large);
+}
+
+TEST(PhpBucket, IsUnderOneKey) {
+  const auto scheme = PhpScheme::crc32_mt(1'000, 100);
+  const RedisPlace shards({.port = 1}, "bucket", 2);  // where nobody is
+  for (const std::function<void()>& call :
+       std::vector<std::function<void()>>{[&] { RedisPhpFilter::open(shards, scheme); },
+                                          [&] { RedisPhpFilter::create(shards, scheme); },
+                                          [&] { RedisPhpFilter::make(shards, scheme); },
+                                          [&] { RedisPhpFilter::store(shards, PhpFilter(scheme)); },
+                                          [&] { RedisPhpFilter::rotate(shards); }})
+    error_of(call, ErrorCode::wrong_kind);
+}
+
+TEST(PhpBucket, ThatIsFullHasAnyNumberOfKeys) {
+  const Server server;
+  server.ask({"SET", "bucket", std::string(125, '\xFF')});
+  const Stats stats =
+      RedisPhpFilter::open({server.address(), "bucket"}, PhpScheme::crc32_mt(1'000, 100)).stats();
+  EXPECT_EQ(stats.fill, 1);
+  EXPECT_EQ(stats.current_fpr, 1);
+  EXPECT_TRUE(std::isinf(stats.estimated_items));
+  EXPECT_TRUE(stats.over_capacity);
 }
 
 // The last bit of 1,001 is in a byte of its own.

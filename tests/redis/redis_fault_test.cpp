@@ -13,6 +13,8 @@
 
 #include <algorithm>
 
+#include "redis/listener.hpp"
+#include "redis/parsed.hpp"
 #include "redis/proxy.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
@@ -312,6 +314,48 @@ TEST(RedisFault, WhatIsNoBitIsNotZero) {
   }
 }
 
+// Nor are bits that are fewer than were asked for those of the filter.
+TEST(RedisFault, BytesThatAreMissingAreNotZeros) {
+  const Server server;
+  Scripted between(server.path());
+  auto filter = RedisFilter::create({{.port = between.port()}, "filter"},
+                                    {Layout::blocked, 2'048, 6, 300, 0.05});
+  const auto keys = test::keys_from(1, 100);
+  filter.insert_many(keys);
+  const std::string whole = server.get("filter");
+  int blocks = 0;
+  const auto answering = [&](const std::string& block) {
+    between.say([&, block](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] == "MULTI") return "+OK\r\n";
+      if (words[0] == "STRLEN") return "+QUEUED\r\n";
+      if (words[0] == "GETRANGE") {
+        ++blocks;
+        return "+QUEUED\r\n";
+      }
+      std::vector<std::string> replies = {
+          ":" + std::to_string(whole.size()) + "\r\n",
+          test::raw_text(whole.substr(detail::kRedisIdentityAt, 8))};
+      replies.resize(1 + static_cast<std::size_t>(std::exchange(blocks, 0)), test::raw_text(block));
+      return test::raw_array(replies);
+    });
+  };
+  answering(std::string(64, '\xFF'));
+  EXPECT_EQ(filter.may_contain_many(keys), keys.size());
+  for (const std::size_t size : {0, 63, 65}) {
+    answering(std::string(size, '\xFF'));
+    error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::corrupt);
+    EXPECT_EQ(filter.acknowledged(), 0U);
+  }
+  between.say([](const Scripted::Words& words) -> std::optional<std::string> {
+    return words[0] == "GETRANGE" && words[3] != "71"
+               ? std::optional<std::string>(test::raw_text("too few"))
+               : std::optional<std::string>();
+  });
+  std::vector<std::byte> bits(filter.plan().bytes());
+  EXPECT_NE(error_of([&] { filter.read(0, bits); }, ErrorCode::corrupt).find("cut short"),
+            std::string::npos);
+}
+
 TEST(RedisFault, WhatIsThrownMidwayLeavesNoAnswersBehind) {
   const Server server;
   const Plan plan = bloomery::plan(10'000, 0.01);
@@ -365,6 +409,49 @@ TEST(Socket, SaysHowItsProgramMayOpenMore) {
         ErrorCode::unavailable);
     return said.find("ulimit -n") != std::string::npos;
   }));
+}
+
+TEST(Socket, WaitsNoLongerThanItsTimeout) {
+  // A client that nobody accepts fills the queue, and the server drops the packets of the next.
+  const test::Listener full(0);
+  const detail::Socket first({.port = full.port()}, "first");
+  std::string said =
+      error_of([&] { detail::Connection({.port = full.port(), .timeout = 20ms}).ask({"PING"}); },
+               ErrorCode::unavailable);
+  EXPECT_NE(said.find("cannot be reached: Connection timed out"), std::string::npos) << said;
+  // One that is not read takes as many bytes as the system has room for.
+  const test::Listener deaf;
+  detail::Socket socket({.port = deaf.port(), .timeout = 20ms}, "deaf");
+  said = error_of([&] { socket.send(std::string(std::size_t{32} << 20, 'x')); },
+                  ErrorCode::unavailable);
+  EXPECT_NE(said.find("no answer within 20 ms"), std::string::npos) << said;
+}
+
+TEST(Connection, HasNoAnswersOfTheOneBefore) {
+  const Server server;
+  detail::Connection connection(server.address());
+  detail::Commands ping;
+  ping.command({"PING"});
+  connection.send(ping);
+  const std::uint64_t first = connection.count();
+  (void)connection.receive(first);
+  connection.drop();
+  error_of([&] { (void)connection.receive(first); }, ErrorCode::unavailable);
+  connection.send(ping);
+  error_of([&] { (void)connection.receive(first); }, ErrorCode::unavailable);
+  EXPECT_EQ(connection.count(), first + 1);
+  EXPECT_EQ(connection.receive(first + 1)->type, REDIS_REPLY_STATUS);
+}
+
+// Only a refused AUTH has words that nobody may see.
+TEST(Connection, SaysWhichDatabaseThereIsNot) {
+  const Server server({"--requirepass", "word"});
+  RedisAddress address = server.address();
+  address.password = "word";
+  address.database = 99;
+  const std::string said =
+      error_of([&] { detail::Connection(address).ask({"PING"}); }, ErrorCode::io);
+  EXPECT_NE(said.find("DB index is out of range"), std::string::npos) << said;
 }
 
 // A program may have closed its standard streams and print all the same, which must not get to the server.

@@ -297,6 +297,36 @@ TEST_P(RedisStrings, AreNotHealedByAnInsertWhereOneIsCut) {
   error_of([] { open(); }, ErrorCode::corrupt);
 }
 
+// In two blocks a key the bits of the shards are not those of one filter: in one it would miss keys.
+TEST(RedisFilter, IsLoadedWhereItsShardsAreOnePiece) {
+  const test::Server& server = strings_server();
+  server.ask({"FLUSHALL"});
+  const auto items = keys_from(1, 1'000);
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
+    for (const std::uint32_t shards : {1U, 3U}) {
+      const std::string name = std::string(to_string(layout)) + std::to_string(shards);
+      auto filter =
+          RedisFilter::create({server.address(), name, shards}, plan(1'000, 0.01, layout));
+      filter.insert_many(items);
+      if (layout == Layout::blocked || shards == 1) {
+        EXPECT_EQ(filter.load().may_contain_many(items), items.size()) << name;
+      } else {
+        error_of([&] { (void)filter.load(); }, ErrorCode::wrong_kind);
+      }
+    }
+}
+
+TEST(RedisFilter, ReadsNothingBehindItsBits) {
+  auto filter = RedisFilter::create({strings_server().address(), "bounds"}, plan(1'000, 0.01));
+  const std::uint64_t end = filter.plan().bytes();
+  std::vector<std::byte> bytes(2);
+  filter.read(end - 2, bytes);
+  filter.read(end, {});
+  for (const std::uint64_t from : {end - 1, end, end + 1, UINT64_MAX})
+    error_of([&] { filter.read(from, bytes); }, ErrorCode::invalid_argument);
+  error_of([&] { filter.read(end + 1, {}); }, ErrorCode::invalid_argument);
+}
+
 TEST(RedisFilter, IsNamedWholeInAMessageWhereItsKeyHasAZeroByte) {
   const std::string key("a\0b", 3);
   const std::string error = error_of(

@@ -287,6 +287,43 @@ TEST_F(Writer, AStringThatWasEvictedMeanwhileReplacesNothing) {
 }
 
 // Keys may come so slowly that the server drops the string that only holds room for them.
+// A writer of keys for one string collects them here, and the bits of another filter with them.
+TEST_F(Writer, CollectsKeysAndBits) {
+  const auto keys = keys_from(1, 2'000), others = keys_from(50'000, 2'000);
+  const Filter filter = filled(of_blocks(120), 50'000);
+  auto writer = RedisFilterWriter::of_keys({address(), "s"}, filter.plan(), filter.hasher());
+  EXPECT_EQ(writer.shards(), std::nullopt);
+  for (const std::uint64_t key : keys) writer.insert_hashes(std::array{Hasher()(key)});
+  constexpr std::size_t kFirst = 1'001;
+  writer.write(0, filter.bytes().first(kFirst));
+  writer.write(kFirst, filter.bytes().subspan(kFirst));
+  error_of([&] { writer.write(1, filter.bytes()); }, ErrorCode::invalid_argument);
+  writer.publish();
+  auto there = RedisFilter::open({address(), "s"});
+  EXPECT_EQ(there.may_contain_many(keys), keys.size());
+  EXPECT_EQ(there.may_contain_many(others), others.size());
+  EXPECT_EQ(
+      RedisFilterWriter::of_keys({address(), "t", 3}, filter.plan(), filter.hasher()).shards(), 3U);
+}
+
+// Only what the server has dropped is made again.
+TEST_F(Writer, CollectedKeysWaitForNoServerThatIsGone) {
+  test::Scripted node(server().path());
+  test::MovedClock clock;
+  auto writer = RedisFilterWriter::of_keys({{.port = node.port()}, "s"}, of_blocks(120), Hasher());
+  clock.move(std::chrono::minutes(2));
+  node.say(
+      [](const test::Scripted::Words&) { return std::optional<std::string>("-NOPERM no\r\n"); });
+  error_of([&] { writer.keep_alive(); }, ErrorCode::denied);
+  EXPECT_EQ(node.asked(), 1) << "the string was made again";
+}
+
+TEST_F(Writer, ManyShardsAreMadeInParts) {
+  put(filled(of_blocks(120), 1), {.shards = 40});
+  EXPECT_EQ(open().may_contain_many(keys_from(1, 2'000)), 2'000U);
+  EXPECT_EQ(keys_there(), 40);
+}
+
 TEST_F(Writer, CollectedKeysOutliveTheirString) {
   const auto keys = keys_from(1, 2'000);
   {

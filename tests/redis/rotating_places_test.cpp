@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "redis/scripted.hpp"
 #include "redis/shapes.hpp"
 
 namespace bloomery {
@@ -64,6 +65,44 @@ TEST(RotatingString, ReplacesNoGenerationOfAnother) {
   error_of([&] { create("{f}", true); }, ErrorCode::exists);
   EXPECT_TRUE(filter.may_contain("a key"));
   EXPECT_FALSE(create("f", true).may_contain("a key"));
+}
+
+// What is at the key whose older generation this would be is looked at, or it is an error.
+TEST(RotatingString, LooksForTheFilterThatItWouldBeAPartOf) {
+  const test::Server& server = test::strings_server();
+  server.ask({"FLUSHALL"});
+  test::Scripted node(server.path());
+  const auto create = [&](const std::string& key, bool replace) {
+    return RotatingRedisFilter::create({{.port = node.port()}, key}, 10'000, 1e-6, Hasher(),
+                                       std::nullopt, replace);
+  };
+  const auto open = [&] { return RotatingRedisFilter::open({{.port = node.port()}, "{b}:older"}); };
+  create("{b}:older", true);  // nothing is there, and nothing at "b"
+  // No header, whatever is where its identity would be.
+  std::string text = server.get("{b}:older").substr(0, 200);
+  text[0] = 'x';
+  server.ask({"SET", "b", text});
+  EXPECT_TRUE(open().insert("a key"));
+  server.ask({"SET", "b", server.get("{b}:older").substr(0, 127)});
+  EXPECT_TRUE(open().may_contain("a key"));
+  server.ask({"SET", "b", server.get("{b}:older").substr(0, 128)});
+  error_of([&] { open(); }, ErrorCode::mismatch);
+  const auto answering = [&](const char* reply) {
+    node.say([reply](const test::Scripted::Words& words) -> std::optional<std::string> {
+      return words[0] == "GETRANGE" && words[1] == "b" ? std::optional<std::string>(reply)
+                                                       : std::nullopt;
+    });
+  };
+  answering("-NOPERM no\r\n");  // for others
+  EXPECT_TRUE(open().may_contain("a key"));
+  answering("");
+  error_of([&] { open(); }, ErrorCode::unavailable);
+  error_of([&] { create("{b}:older", true); }, ErrorCode::unavailable);
+  node.say(nullptr);
+  server.ask({"DEL", "b"});
+  // Names with braces of which no two have the same older generation.
+  for (const char* key : {"{a}b", "a{b}", "{a", "{}", "a}"})
+    EXPECT_TRUE(create(key, true).insert("a key")) << key;
 }
 
 TEST(RotatingString, StaysWhereItCannotBeReplaced) {

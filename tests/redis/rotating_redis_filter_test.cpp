@@ -325,6 +325,51 @@ TEST_P(RotatingStrings, AreNotTakenForAnother) {
   EXPECT_EQ(open().insert_many(items), items.size());
 }
 
+// The identity alone does not say that it is this filter: each field of the header does.
+TEST_P(RotatingStrings, AreComparedFieldByField) {
+  auto filter = made();
+  filter.insert("a key");
+  const std::string key = keys()[0], whole = server().get(key);
+  const auto refused = [&](auto change) {
+    detail::RedisHeader header = detail::decode_redis_header(whole.substr(0, 128), key);
+    change(header);
+    // With a generation or a shard more or less it is as long as before.
+    server().ask({"SET", key, detail::encode_redis_header(header) + whole.substr(128)});
+    error_of([&] { (void)filter.generation(); }, ErrorCode::mismatch);
+    error_of([&] { filter.verify(); }, ErrorCode::mismatch);
+    error_of([&] { filter.rotate(2); }, ErrorCode::mismatch);
+    server().ask({"SET", key, whole});
+  };
+  refused(
+      [](detail::RedisHeader& header) { header.hasher = Hasher(HashFamily::xxh3, {.low = 77}); });
+  refused([](detail::RedisHeader& header) { header.identity[0] ^= 1; });
+  refused([](detail::RedisHeader& header) { header.plan.capacity += 1; });
+  if (in_shards()) {
+    // Each of another number of shards has bits of another length, so the check of that comes first for the others.
+    refused([](detail::RedisHeader& header) {
+      header.plan.bits = header.plan.bits / header.shards * (header.shards + 1);
+      ++header.shards;
+    });
+    if (strings() > 1) refused([](detail::RedisHeader& header) { header.shard = 1; });
+  } else {
+    refused([](detail::RedisHeader& header) { header.generation = 0; });
+  }
+  EXPECT_EQ(filter.generation(), 2U);
+}
+
+TEST_P(RotatingStrings, AreNotRotatedWhereAStringIsCutMeanwhile) {
+  made();
+  test::Scripted proxy(server().path());
+  auto filter = RotatingRedisFilter::open({{.port = proxy.port()}, "f", place_to_open().shards});
+  proxy.say([](const test::Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "EVAL" && words[3] == keys().back())
+      server().ask({"SET", words[3], server().get(words[3]).substr(0, 200)});
+    return std::nullopt;
+  });
+  error_of([&] { filter.rotate(2); }, ErrorCode::corrupt);
+  EXPECT_EQ(server().ask({"STRLEN", keys().back()})->integer, 200) << "it was rotated";
+}
+
 TEST_P(RotatingStrings, RotateNoOther) {
   auto filter = made();
   server().ask({"FLUSHALL"});

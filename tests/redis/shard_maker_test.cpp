@@ -100,6 +100,50 @@ TEST(ShardMaker, WhateverIsThrownLeavesNothing) {
   EXPECT_EQ(real.ask({"DBSIZE"})->integer, 0);
 }
 
+// After an error it looks at the first key. Only if it has neither the claim nor the new filter, what was made is
+// removed; and what it replaced comes back only to a filter.
+TEST(ShardMaker, LooksAtWhatIsThereAfterAnError) {
+  const Server real;
+  detail::Cluster cluster(real.address());
+  const std::string other = detail::claim_of({'a', 'n', 'o', 't', 'h', 'e', 'r'});
+  const struct {
+    std::string there;  // instead of the claim, after the last step has failed
+    std::optional<bool> put_back;
+  } cases[] = {
+      {"a whole filter", std::nullopt}, {"another filter", true}, {other, false}, {"", false}};
+  for (const auto& [there, put_back] : cases)
+    for (const bool throws : {false, true}) {
+      SCOPED_TRACE(there);
+      real.ask({"FLUSHALL"});
+      std::optional<bool> removed;
+      detail::ShardsToMake shards;
+      shards.first = shards.claimed = "first";
+      shards.committed = "a whole filter";
+      shards.keys = {"shard"};
+      shards.make = [](std::size_t) { return Words{"SETNX", "shard", "x"}; };
+      shards.remove = [&](std::size_t, bool back) {
+        removed = back;
+        return Words{"DEL", "shard"};
+      };
+      shards.commit = [&](const std::string&) {
+        if (there.empty())
+          real.ask({"DEL", "first"});
+        else
+          real.ask({"SET", "first", there});
+        if (throws) throw std::bad_alloc();
+        return Words{"SETNX", "shard", "y"};  // replies with 0: not done
+      };
+      if (!put_back)
+        detail::make_shards(cluster, shards);
+      else if (throws)
+        EXPECT_THROW(detail::make_shards(cluster, shards), std::bad_alloc);
+      else
+        error_of([&] { detail::make_shards(cluster, shards); }, ErrorCode::unavailable);
+      EXPECT_EQ(removed, put_back);
+      EXPECT_EQ(real.get("first"), there);
+    }
+}
+
 TEST(ShardMaker, WhoCannotSeeWhetherItIsMadeRemovesNothing) {
   Maker maker;
   bool gone = false;

@@ -91,6 +91,21 @@ TEST(SlowAnswers, ALargeAnswerTakesItsTime) {
   EXPECT_EQ(connection.ask({"GET", "k"})->len, kBytes);
 }
 
+// An answer that stops is not a slow one, whatever it has earned.
+TEST(SlowAnswers, OneThatStopsIsSilence) {
+  const test::Listener listener;
+  detail::Connection connection({.port = listener.port(), .timeout = 50ms});
+  detail::Commands get;
+  connection.send(get.command({"GET", "k"}));
+  const int server = accept(listener.fd(), nullptr, nullptr);
+  const std::string half = "$1000000\r\n" + std::string(100'000, 'x');
+  ASSERT_EQ(::send(server, half.data(), half.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(half.size()));
+  const std::string said = error_of([&] { (void)connection.receive(); }, ErrorCode::unavailable);
+  EXPECT_NE(said.find("no answer within 50 ms"), std::string::npos) << said;
+  close(server);
+}
+
 // Each of many answers has its own time.
 TEST(SlowAnswers, EveryAnswerBeginsAnew) {
   std::string answers;

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -122,6 +123,47 @@ TEST_F(TlsServer, IsTheOneThatWasMeant) {
   by_number.tls->server_name = "localhost";
   detail::Connection(by_number).ask({"PING"});
   detail::Connection(address({.verify = false})).ask({"PING"});
+}
+
+TEST_F(TlsServer, MayFallSilentOrHangUp) {
+  detail::Connection connection(address(trusted_));
+  connection.ask({"QUIT"});
+  std::string text = error_of([&] { (void)connection.receive(); }, ErrorCode::unavailable);
+  EXPECT_NE(text.find("the server hung up"), std::string::npos) << text;
+  RedisAddress hurried = address(trusted_);
+  hurried.timeout = 200ms;
+  detail::Connection waiting(hurried);
+  waiting.ask({"PING"});
+  text = error_of([&] { waiting.ask({"BLPOP", "none", "2"}); }, ErrorCode::unavailable);
+  EXPECT_NE(text.find("no answer within 200 ms; find out why"), std::string::npos) << text;
+}
+
+TEST(Tls, SaysWhichServerItMeansUnlessThatIsAnAddress) {
+  const auto hello_has = [](const std::string& host) {
+    detail::Tls tls({.verify = false}, host, "it");
+    EXPECT_FALSE(tls.shake_hands());
+    return tls.take_outgoing().find(host) != std::string_view::npos;
+  };
+  EXPECT_TRUE(hello_has("a.host.example"));
+  EXPECT_FALSE(hello_has("10.20.30.40"));
+  EXPECT_FALSE(hello_has("fe80::1234:5678"));
+}
+
+// The cause of a failure that the server has not stated is no refusal of this client.
+TEST(Tls, SaysWhatIsWrongWithTheBytesOfAServer) {
+  const auto said = [](std::string_view bytes, ErrorCode code) {
+    detail::Tls tls({.verify = false}, "h", "it");
+    EXPECT_FALSE(tls.shake_hands());
+    tls.feed(bytes);
+    return error_of([&] { (void)tls.shake_hands(); }, code);
+  };
+  using namespace std::string_view_literals;
+  EXPECT_NE(said("HTTP/1.1 400 Bad Request\r\n"sv, ErrorCode::unavailable).find("write redis://"),
+            std::string::npos);
+  EXPECT_NE(said("\x16\3\3\xFF\xFFxxxxxxxx"sv, ErrorCode::unavailable).find("TLS fails"),
+            std::string::npos);
+  EXPECT_NE(said("\x15\3\3\0\2\2\x28"sv, ErrorCode::denied).find("refuses this client"),
+            std::string::npos);
 }
 
 TEST_F(TlsServer, KnowsItsClients) {

@@ -241,7 +241,7 @@ class ShardsCopy {
       if (reply->type == REDIS_REPLY_ERROR && says(*reply, "not found")) throw dropped_key(what);
       require_chunk_reply(*reply, REDIS_REPLY_ARRAY, what);
       for (const redisReply* each : std::span(reply->element, reply->elements)) {
-        full = full || (each->type == REDIS_REPLY_ERROR && says(*each, "is full"));
+        full = each->type == REDIS_REPLY_ERROR && says(*each, "is full");
         if (full) return;
         require_module_reply(*each, REDIS_REPLY_INTEGER, what);
         markers_inserted_ += each->integer != 0 ? 1 : 0;

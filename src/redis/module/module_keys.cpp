@@ -62,10 +62,7 @@ class ModuleKeys::Part : public BatchPart {
     }
     if (!owner_.record_) request.next().command({"BF.INFO", key});
     add_items(command_for_items(request, key));
-    if (!owner_.record_)
-      request.next().command({"BF.INFO", key});
-    else if (operation_ == ItemOperation::remove)
-      owner_.ask_for_markers(shard_, key, 0, request);
+    if (!owner_.record_) request.next().command({"BF.INFO", key});
     return request;
   }
 
@@ -73,7 +70,7 @@ class ModuleKeys::Part : public BatchPart {
     if (is_insert_of_shard()) {
       take_together(command, reply);
     } else if (owner_.record_) {
-      take_with_markers(command, reply);
+      take_after_markers(reply);
     } else {
       if (command == 1) return take_answers(reply);
       (void)owner_.checked_info(shard_, reply);
@@ -83,7 +80,7 @@ class ModuleKeys::Part : public BatchPart {
 
   // A node cannot redirect a transaction that has begun.
   [[nodiscard]] std::unique_ptr<BatchPart> instead() override {
-    if (!is_insert_of_shard() || together_ == Together::by_script) return nullptr;
+    if (!is_insert_of_shard()) return nullptr;
     return std::make_unique<Part>(owner_, shard_, operation_, std::move(keys_), std::move(items_),
                                   Together::by_script);
   }
@@ -139,11 +136,9 @@ class ModuleKeys::Part : public BatchPart {
     confirm_all();
   }
 
-  void take_with_markers(std::size_t command, const redisReply& reply) {
-    if (operation_ == ItemOperation::remove && command == 0) return take_answers(reply);
-    const std::size_t asked = operation_ == ItemOperation::test ? size() : 0;
-    const auto answers = owner_.after_markers(shard_, asked, reply);
-    for (std::size_t i = 0; i < asked; ++i) answer(i, answers[i]->integer != 0);
+  void take_after_markers(const redisReply& reply) {
+    const auto answers = owner_.after_markers(shard_, size(), reply);
+    for (std::size_t i = 0; i < size(); ++i) answer(i, answers[i]->integer != 0);
     confirm_all();
   }
 
@@ -226,7 +221,7 @@ std::size_t ModuleKeys::run(ItemOperation operation, Items items, std::span<bool
   const auto shards = static_cast<std::uint32_t>(keys_.size());
   const auto next = [&](std::size_t most, KeyBatches::Parts& parts) {
     std::size_t count = 0, bytes = 0;
-    while (count < std::min(most, items.size()) && (count == 0 || bytes < most * kBytesOfKey))
+    while (count < std::min(most, items.size()) && bytes < most * kBytesOfKey)
       bytes += items[count++].size();
     std::vector<std::vector<std::uint32_t>> keys(shards);
     for (std::uint32_t i = 0; i < count; ++i)
@@ -243,6 +238,11 @@ std::size_t ModuleKeys::run(ItemOperation operation, Items items, std::span<bool
     return count;
   };
   batches_.begin();
+  if (record_ && operation == ItemOperation::remove)
+    throw Error(ErrorCode::wrong_kind,
+                name_of(0) +
+                    ": a filter in shards does not count, so that no key can be removed; "
+                    "make a counting one under one key");
   try {
     return batches_.run(cluster_, shards, next, answers);
   } catch (const Error& error) {

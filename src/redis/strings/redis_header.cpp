@@ -51,8 +51,8 @@ std::array<char, 8> string_identity(const RedisHeader& header) {
   return header.shards == 0 ? header.identity : identity_of_shard(header.identity, header.shard);
 }
 
-bool has_redis_magic(std::string_view start) noexcept {
-  return start.size() >= kMagic.size() &&
+bool begins_with_redis_header(std::string_view start) noexcept {
+  return start.size() >= kRedisHeaderBytes &&
          std::equal(kMagic.begin(), kMagic.end(), start.begin(),
                     [](unsigned char a, char b) { return a == static_cast<unsigned char>(b); });
 }
@@ -93,7 +93,7 @@ RedisHeader decode_redis_header(std::string_view start, const std::string& name)
     throw Error(code, name + " " + text);
   };
   const char* p = start.data();
-  if (start.size() < kRedisHeaderBytes || !has_redis_magic(start))
+  if (!begins_with_redis_header(start))
     refuse(ErrorCode::not_a_filter,
            "is a string without a filter's header; check the key, or open it as a PHP bucket");
   const auto version = load_le<std::uint16_t>(p + version_at);

@@ -47,7 +47,8 @@ struct RedisHeader {
 // The 8 bytes at kRedisIdentityAt: the identity of the whole filter, or an identity of the shard that is derived from
 // it, so that a shard under the key of another shard is detected.
 [[nodiscard]] std::array<char, 8> string_identity(const RedisHeader& header);
-[[nodiscard]] bool has_redis_magic(std::string_view start) noexcept;
+// Whether a string that starts like this is to have a header; its fields may be wrong.
+[[nodiscard]] bool begins_with_redis_header(std::string_view start) noexcept;
 [[nodiscard]] std::string encode_redis_header(const RedisHeader& header);
 // Checks every field. Error{not_a_filter, newer_format, corrupt}; messages call the key `name`.
 [[nodiscard]] RedisHeader decode_redis_header(std::string_view start, const std::string& name);

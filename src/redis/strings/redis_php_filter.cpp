@@ -46,7 +46,7 @@ StringBits bits_under(const RedisPlace& place, const std::string& key, const Php
   bits.check_lengths();
   // A client may rotate the bucket meanwhile: then there is nothing to read, and that is no error.
   const detail::StringStart start = detail::read_start(bits.cluster(), key);
-  if (start.bytes.size() == detail::kRedisHeaderBytes && detail::has_redis_magic(start.bytes))
+  if (detail::begins_with_redis_header(start.bytes))
     throw Error(ErrorCode::mismatch,
                 name +
                     " is a filter with a header of its own, and no PHP bucket; open it without a "

@@ -66,7 +66,7 @@ std::string state_in(std::string_view header) {
 // The identity in the header at a key; empty if there is no header, or the user may not read it.
 std::string identity_at(Cluster& cluster, const std::string& key) try {
   const std::string start = detail::read_start(cluster, key).bytes;
-  if (start.size() < detail::kRedisHeaderBytes || !detail::has_redis_magic(start)) return {};
+  if (!detail::begins_with_redis_header(start)) return {};
   return start.substr(detail::kRedisIdentityAt, 8);
 } catch (const Error& error) {
   if (error.code() == ErrorCode::not_a_filter || error.code() == ErrorCode::denied) return {};

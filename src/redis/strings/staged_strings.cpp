@@ -45,7 +45,7 @@ std::vector<std::string> headers_of(RedisHeader header) {
 KeysOfNote strings_of_note(const std::string& first) {
   return [first](std::string_view number, std::string_view committed) -> NotedKeys {
     const RedisHeader header = decode_redis_header(committed, note_beside(first));
-    if (committed.size() != kRedisHeaderBytes || header.shards == 0)
+    if (header.shards == 0)
       throw Error(ErrorCode::corrupt, note_beside(first) + " names no shards; remove it");
     return {StagedKeys(shard_keys(name_of_shards(first), header.shards), kShardStrings, number),
             header.identity,

@@ -98,9 +98,7 @@ void Socket::begin_tls(const RedisTls& options, const std::string& host) {
   tls_ = std::move(tls);
 }
 
-Socket::~Socket() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
+Socket::~Socket() { close(descriptor_); }
 
 void Socket::send(std::string_view bytes) {
   if (tls_ == nullptr) return send_raw(bytes);

@@ -122,7 +122,7 @@ class PhpFile final : public PhpBits {
     const std::span<const std::byte> all = filter_.bytes();
     for (std::uint64_t page = 0; page < changed_.size(); ++page) {
       const std::uint64_t at = page * kPage;
-      if (!changed_[page] || at >= all.size()) continue;
+      if (!changed_[page]) continue;
       file_.write(all.subspan(at, std::min<std::uint64_t>(kPage, all.size() - at)), at);
     }
     file_.sync();

@@ -196,7 +196,7 @@ AnyFilter::Rotation rotate_php_bucket(const RedisUrl& url, const PhpScheme& sche
 }
 
 RedisUrl under_one_key(const RedisUrl& url) {
-  if (url.module || url.shards)
+  if (url.shards)
     refuse(ErrorCode::wrong_kind, url,
            "the bits of a PHP class are under one key; name it with redis://");
   return url;

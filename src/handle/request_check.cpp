@@ -31,6 +31,7 @@ void require_same_numbers(const AnyFilter::Impl& filter, const std::optional<Fil
     throw PlanError(ErrorCode::mismatch, field,
                     " " + what + "; leave it out, or name another filter", filter.name());
   };
+  // Only the bits of a PHP class have no kind, and with their scheme nothing can be asked for.
   const FilterSpec there = filter.spec();
   // The request may leave a field open, and a field of the existing filter may be unknown.
   const auto compare = [&](PlanField field, const auto& asked, const auto& made,
@@ -38,11 +39,11 @@ void require_same_numbers(const AnyFilter::Impl& filter, const std::optional<Fil
     if (asked && made && *asked != *made)
       refuse(field, fill_in(pattern, value_text(*made), name, value_text(*asked)));
   };
-  if (spec.kind && there.kind && *spec.kind != *there.kind)
+  if (spec.kind && *spec.kind != *there.kind)
     refuse(PlanField::kind, fill_in("is a {} filter, and {} says {}", to_string(*there.kind),
                                     "{kind}", to_string(*spec.kind)));
   const auto require_kind = [&](bool asked, Kind kind, PlanField field, const char* name) {
-    if (asked && there.kind && *there.kind != kind)
+    if (asked && *there.kind != kind)
       refuse(field, fill_in("is a {} filter, and {} is for a {} one", to_string(*there.kind), name,
                             to_string(kind)));
   };

@@ -90,9 +90,17 @@ TEST_P(AnyKind, SaysWhatItsKindCannot) {
   EXPECT_TRUE(absent);
   EXPECT_EQ(memory.apply(Operation::insert_absent, {&hash, 1}, {&absent, 1}), 0U);
   EXPECT_FALSE(absent);
+  const Hash128 more[] = {(*memory.hasher())(std::string_view("c")), hash};
+  EXPECT_EQ(memory.apply(Operation::insert_absent, more), 1U);
+  EXPECT_EQ(memory.apply(Operation::contain, more), 2U);
+  // Keys as bytes are hashed as everywhere.
+  const std::string_view texts[] = {"d", "b"};
+  EXPECT_EQ(memory.apply(Operation::insert_absent, texts), 1U);
+  EXPECT_TRUE(memory.may_contain("d"));
   expect_error(ErrorCode::wrong_kind, {}, [&] {
     (void)file.apply(Operation::insert_absent, {&hash, 1});
   });
+  EXPECT_EQ(memory.verify().detail, "in memory, without checksums");
 }
 
 TEST_P(AnyKind, OpensOrCreates) {
@@ -283,10 +291,15 @@ TEST(AnyFilter, ThatWasMovedFromSaysSo) {
   EXPECT_TRUE(to.insert("a"));
   for (const auto& call : std::initializer_list<std::function<void()>>{
            [&] { from.insert(1); }, [&] { (void)from.stats(); }, [&] { (void)from.encode(); },
-           [&] { (void)from.name(); }, [&] { from.advance(1); }})
+           [&] { (void)from.name(); }, [&] { from.advance(1); }, [&] { from.sync(); }})
     expect_error(ErrorCode::invalid_argument, {"moved from"},
                  call);  // NOLINT(bugprone-use-after-move)
   EXPECT_EQ(from.hasher(), nullptr);
+  EXPECT_FALSE(from.in_memory());
+  EXPECT_FALSE(from.needs_time());
+  EXPECT_FALSE(from.begin_load());
+  EXPECT_EQ(from.file(), nullptr);
+  from.use_threads(2);
   from.close();
 }
 

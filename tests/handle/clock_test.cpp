@@ -95,6 +95,23 @@ TEST(AnyWindow, IsSetBackAmongTimesBeforeAnyClock) {
 }
 
 // A reader forgets in memory of its own, until it opens the file again.
+// A reader sets back what it has in memory, and the file stays.
+TEST(AnyWindow, OfAReaderIsSetBackToo) {
+  const Scratch scratch;
+  AnyFilter file = AnyFilter::create(scratch / "w", kSeconds);
+  file.advance(9'000'000'000);
+  file.insert("a");
+  file.close();
+  AnyFilter reader = AnyFilter::open(scratch / "w");
+  for (const std::uint64_t now : {2'000'000'000, 2'000'000'040}) {
+    reader.advance(now);
+    EXPECT_TRUE(reader.may_contain("a")) << now;
+  }
+  reader.advance(2'000'000'200);
+  EXPECT_FALSE(reader.may_contain("a"));
+  EXPECT_EQ(AnyFilter::open(scratch / "w").file()->window().now(), 9'000'000'000U);
+}
+
 TEST(AnyWindow, OfAReaderIsThatOfTheFileAfterAReload) {
   const Scratch scratch;
   AnyFilter writer = AnyFilter::create(scratch / "w", kSeconds);

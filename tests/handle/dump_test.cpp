@@ -60,6 +60,9 @@ TEST(Dump, OfAPlainFilterAnswersAsTheFilter) {
       same.insert_many(keys());
       AnyFilter opened = AnyFilter::open(dump);
       EXPECT_EQ(opened.name(), dump);
+      EXPECT_EQ(opened.plan(), FilterPlan(plan_of(layout)));
+      EXPECT_EQ(opened.spec().fpr, plan_of(layout).fpr);
+      EXPECT_EQ(opened.verify().chunks, AnyFilter::verify(dump).chunks);
       for (int i = 0; i < 10 * kKeys; ++i)
         ASSERT_EQ(opened.may_contain(key(i)), same.may_contain(key(i))) << i;
       EXPECT_EQ(opened.may_contain_many(keys()), static_cast<std::size_t>(kKeys));
@@ -85,6 +88,61 @@ TEST(Dump, OfAFrozenFilterAnswersAsTheFilter) {
   EXPECT_EQ(opened.stats().kind, Kind::frozen);
   for (int i = 0; i < 10 * kKeys; ++i)
     ASSERT_EQ(opened.may_contain(key(i)), list.may_contain(key(i))) << i;
+}
+
+// The error names the dump, and not only what is wrong.
+TEST(Dump, OfAFrozenFilterWhoseTableIsWrongIsRefused) {
+  const Scratch scratch;
+  const std::string dump = scratch / "dump", out = scratch / "out.bloom";
+  FrozenBuilder builder(0.01);
+  builder.insert_many(keys());
+  const FrozenFilter list = builder.build();
+  std::vector<std::byte> bits;
+  for (const auto piece : list.pieces()) bits.insert(bits.end(), piece.begin(), piece.end());
+  std::ranges::fill(bits, std::byte{0xFF});
+  const std::span<const std::byte> all = bits;
+  write_dump(dump, module_header(list.plan(), list.hasher(), kKeys), {&all, 1});
+  expect_error(ErrorCode::corrupt, {dump, "take the dump again"},
+               [&] { (void)AnyFilter::open(dump); });
+  expect_error(ErrorCode::corrupt, {dump, "take the dump again"},
+               [&] { AnyFilter::convert(dump, out); });
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+TEST(Dump, WithoutAChunkIsRefused) {
+  const Scratch scratch;
+  const std::string dump = scratch / "dump", text = scratch / "text";
+  detail::DumpWriter(dump, dump).finish(false);
+  expect_error(ErrorCode::corrupt, {dump, "it is empty"}, [&] { (void)AnyFilter::open(dump); });
+  write_text(text, std::string(100, 'x'));
+  expect_error(ErrorCode::corrupt, {text, "it is not a dump"},
+               [&] { detail::DumpReader reader(text); });
+}
+
+// It is written beside its path, and comes there whole or not at all.
+TEST(Dump, ThatCannotComeToItsPathLeavesNothing) {
+  const Scratch scratch;
+  expect_error(ErrorCode::missing, {"none"},
+               [&] { detail::DumpWriter(scratch / "none/dump", scratch / "f"); });
+  {
+    detail::WholeFile file(scratch / "f", scratch / "f");
+    file.write(std::vector<std::byte>(10));
+    std::filesystem::create_directory(scratch / "f");
+    expect_error(ErrorCode::io, {scratch / "f"}, [&] { file.publish(true); });
+    expect_error(ErrorCode::exists, {scratch / "f"}, [&] { file.publish(false); });
+  }
+  const std::filesystem::directory_iterator left(scratch / ".");
+  EXPECT_EQ(std::distance(begin(left), end(left)), 1);
+}
+
+// Zeros at the end are a hole, and are there.
+TEST(Dump, EndsWithTheZerosOfItsEnd) {
+  const Scratch scratch;
+  const std::vector<std::byte> zeros(std::size_t{1} << 20);
+  detail::WholeFile file(scratch / "f", scratch / "f");
+  file.write(zeros);
+  file.publish(false);
+  EXPECT_EQ(std::filesystem::file_size(scratch / "f"), zeros.size());
 }
 
 TEST(Dump, IsOnlyRead) {

@@ -120,6 +120,12 @@ TEST_F(FrozenOnServer, SaysWhatItCannot) {
   expect_refused();  // the number of keys in its header is still that of the list
   writer.close();
   expect_refused();
+  // A string has the bits of a plain filter.
+  AnyFilter::convert(at("k"), scratch_ / "dump");
+  for (const std::string& source : {scratch_ / "dump", at("k")})
+    expect_error(ErrorCode::wrong_kind, {"holds a plain filter, not a frozen one"}, [&] {
+      AnyFilter::convert(source, "redis+unix://" + server().path() + "?key=string");
+    });
   // The module's hash has no seed.
   build(scratch_ / "s.bloom", spec_, {.seed = Seed{7, 0}});
   expect_error(ErrorCode::wrong_kind, {"seed"},

@@ -169,6 +169,86 @@ TEST_F(AnyOnServer, AFilterOfAModuleIsWhatWasAskedFor) {
   (void)AnyFilter::create(module("high"), high);
   (void)AnyFilter::open_or_create(module("high"), high);
 }
+
+// What a module chooses itself, or cannot have, is refused before anything is made.
+TEST_F(AnyOnServer, AFilterOfAModuleTakesWhatAModuleHas) {
+  const std::string one = at("redis+module", "x"),
+                    shards = at("redis+module+cluster", "x&shards=2");
+  const FilterSpec spec{.capacity = 1'000, .fpr = 0.01};
+  const auto refused = [&](const std::string& where, const char* says, auto change,
+                           ErrorCode code = ErrorCode::invalid_argument) {
+    FilterSpec asked = spec;
+    AnyOptions options;
+    change(asked, options);
+    expect_error(code, {says}, [&] { (void)AnyFilter::create(where, asked, options); });
+  };
+  const char* const kChooses = "the module chooses bits";
+  for (const std::string& where : {one, shards}) {
+    refused(where, "does not rotate", [](auto&, auto& options) { options.rotating = true; });
+    refused(where, kChooses, [](auto& asked, auto&) { asked.bits = 8'192; });
+    refused(where, kChooses, [](auto& asked, auto&) { asked.hashes = 3; });
+    refused(where, kChooses, [](auto&, auto& options) { options.hash = HashFamily::xxh3; });
+    refused(where, kChooses, [](auto&, auto& options) { options.seed = Seed{1, 0}; });
+    refused(where, kChooses, [](auto&, auto& options) { options.random_seed = true; });
+    refused(where, "is missing", [](auto& asked, auto&) { asked.capacity.reset(); });
+    refused(where, "is missing", [](auto& asked, auto&) { asked.fpr.reset(); });
+    refused(
+        where, "is not replaced", [](auto&, auto& options) { options.replace = true; },
+        ErrorCode::exists);
+  }
+  refused(one, "the layouts blocked and standard",
+          [](auto& asked, auto&) { asked.layout = Layout::blocked2; });
+  refused(shards, kChooses, [](auto& asked, auto&) { asked.layout = Layout::blocked; });
+  for (const Kind kind : {Kind::counting, Kind::window})
+    refused(
+        shards, "are plain or scalable", [&](auto& asked, auto&) { asked.kind = kind; },
+        ErrorCode::wrong_kind);
+  EXPECT_EQ(server().ask({"DBSIZE"})->integer, 0);
+
+  // A window of lines has its own capacity.
+  FilterSpec lines{.kind = Kind::window, .fpr = 0.01, .window = Window{WindowUnit::insertions, 77}};
+  (void)AnyFilter::create(at("redis+module", "lines"), lines);
+  EXPECT_EQ(AnyFilter::open(at("redis+module", "lines")).spec().capacity, 77U);
+  // Only what has layouts is asked for one.
+  FilterSpec blocked{
+      .kind = Kind::counting, .capacity = 100, .fpr = 0.01, .layout = Layout::blocked};
+  (void)AnyFilter::create(at("redis+module", "counting"), blocked);
+  EXPECT_EQ(AnyFilter::open(at("redis+module", "counting")).spec().layout, std::nullopt);
+  blocked.kind = Kind::plain;
+  (void)AnyFilter::create(at("redis+module", "blocked"), blocked);
+  EXPECT_EQ(AnyFilter::open(at("redis+module", "blocked")).spec().layout, Layout::blocked);
+
+  // Nor are these compared with what is there.
+  AnyOptions unknown[4];
+  unknown[0].rotating = true;
+  unknown[1].hash = HashFamily::xxh3;
+  unknown[2].seed = Seed{1, 0};
+  unknown[3].random_seed = true;
+  for (const AnyOptions& options : unknown)
+    expect_error(ErrorCode::invalid_argument, {"do not rotate"}, [&] {
+      (void)AnyFilter::open(at("redis+module", "blocked"), Access::write, options);
+    });
+  // A module may use a lower rate than a high one that was asked for, and never a higher one.
+  const std::string high = at("redis+module", "high");
+  (void)AnyFilter::create(high, {.capacity = 10, .fpr = 0.4});
+  EXPECT_NO_THROW((void)AnyFilter::open_or_create(high, {.fpr = 0.45}));
+  expect_error(ErrorCode::mismatch, {},
+               [&] { (void)AnyFilter::open_or_create(high, {.fpr = 0.3}); });
+  // Filters under one key are merged by their server.
+  expect_error(ErrorCode::wrong_kind, {"BF.MERGE on its server"}, [&] {
+    (void)AnyFilter::merge(Keys{high, high}, at("redis+module", "out"));
+  });
+  // Nothing in shards can be removed.
+  AnyFilter kept = AnyFilter::create(shards, spec);
+  kept.insert("a");
+  expect_error(ErrorCode::wrong_kind, {}, [&] { kept.require_removal(); });
+  expect_error(ErrorCode::wrong_kind, {}, [&] { (void)kept.remove("a"); });
+  EXPECT_TRUE(kept.may_contain("a"));
+  const Hash128 hash{1, 2};
+  expect_error(ErrorCode::wrong_kind, {"give their bytes"}, [&] {
+    (void)kept.apply(AnyFilter::Operation::insert, {&hash, 1});
+  });
+}
 #endif
 
 std::string module_at(const Scripted& server) {
@@ -200,6 +280,36 @@ TEST(AnyOnRedisBloom, WhatItSaysIsCompared) {
   expect_refused(is_plain, {.kind = Kind::scalable});
   expect_refused(is_plain, {.kind = Kind::counting});
   expect_refused(is_plain, {.capacity = 101});
+}
+
+// RedisBloom says of a filter whether it grows, and its capacity.
+TEST(AnyOnRedisBloom, ItsFiltersAreListedWithWhatItSays) {
+  const Server real;
+  Scripted server(real.path());
+  bool denies = false;
+  server.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "SCAN")
+      return words.back() == "MBbloom--" ? "*2\r\n$1\r\n0\r\n*1\r\n$1\r\nk\r\n"
+                                         : "*2\r\n$1\r\n0\r\n*0\r\n";
+    if (denies) return "-NOPERM no\r\n";
+    if (words.size() == 3) return "-Invalid information value\r\n";
+    if (words[0] == "BF.DEBUG") return "-ERR unknown command\r\n";
+    return "*4\r\n+Capacity\r\n:100\r\n+Expansion rate\r\n$-1\r\n";
+  });
+  const std::string all = "redis+module://127.0.0.1:" + std::to_string(server.port()) + "?match=*";
+  std::vector<std::string> found;
+  const auto use = [&](const std::string& address, const FilterStats& stats) {
+    EXPECT_EQ(stats.kind, Kind::plain);
+    EXPECT_EQ(stats.capacity, 100U);
+    EXPECT_FALSE(stats.fill_known);
+    found.push_back(address);
+  };
+  AnyFilter::for_each(all, use, {});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].find("key=k"), std::string::npos) << found[0];
+  denies = true;
+  expect_error(ErrorCode::denied, {"NOPERM"}, [&] { AnyFilter::for_each(all, use, {}); });
+  EXPECT_EQ(found.size(), 1U);
 }
 
 // Bytes of a server that is no friend.

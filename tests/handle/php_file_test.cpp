@@ -7,9 +7,11 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/scratch.hpp"
+#include "support/dumps.hpp"
 #include "support/expect_error.hpp"
 
 namespace bloomery::test {
@@ -81,6 +83,51 @@ TEST(AnyPhpBits, AreAFileNoLargerThanTheScheme) {
   }
   expect_error(ErrorCode::mismatch, {"/dev/null", "is not a file"},
                [&] { (void)AnyFilter::open("/dev/null", Access::read, php); });
+}
+
+TEST(AnyPhpBits, AreNoDump) {
+  const Scratch scratch;
+  Filter filter(plan(100, 0.01));
+  write_dump(scratch / "dump", filter, 0);
+  const AnyOptions php{.scheme = PhpScheme::string_hashes("BKDR")};
+  expect_error(ErrorCode::mismatch, {"dump", "leave the scheme out"},
+               [&] { (void)AnyFilter::open(scratch / "dump", Access::read, php); });
+}
+
+TEST(AnyPhpBits, SayWhatCannotBeOpened) {
+  const Scratch scratch;
+  const AnyOptions php{.scheme = PhpScheme::crc32_mt(8'000, 100)};
+  expect_error(ErrorCode::missing, {"none/bits", "create"},
+               [&] { (void)AnyFilter::create(scratch / "none/bits", {}, php); });
+  expect_error(ErrorCode::io, {scratch / ".", "open"},
+               [&] { (void)AnyFilter::open(scratch / ".", Access::write, php); });
+  // Neither there nor free: it is not tried for ever.
+  std::filesystem::create_symlink("nowhere", scratch / "link");
+  expect_error(ErrorCode::exists, {"link"},
+               [&] { (void)AnyFilter::open_or_create(scratch / "link", {}, php); });
+  AnyOptions shared = php;
+  shared.shared = true;
+  expect_error(ErrorCode::invalid_argument, {"writers share filter files"},
+               [&] { (void)AnyFilter::create(scratch / "new", {}, shared); });
+  EXPECT_FALSE(std::filesystem::exists(scratch / "new"));
+}
+
+// The bits are found by the class's hashes of the bytes.
+TEST(AnyPhpBits, TakeNoHashes) {
+  const Scratch scratch;
+  const AnyOptions php{.scheme = PhpScheme::crc32_mt(8'000, 100)};
+  const Hash128 hash{1, 2};
+  const std::string_view key = "a";
+  AnyFilter memory(*php.scheme), file = AnyFilter::create(scratch / "bits", {}, php);
+  for (AnyFilter* bits : {&memory, &file}) {
+    expect_error(ErrorCode::wrong_kind, {bits->name(), "give their bytes"}, [&] {
+      (void)bits->apply(AnyFilter::Operation::insert, {&hash, 1});
+    });
+    expect_error(ErrorCode::wrong_kind, {bits->name(), "ask first"}, [&] {
+      (void)bits->apply(AnyFilter::Operation::insert_absent, AnyFilter::Keys(&key, 1));
+    });
+    EXPECT_EQ(bits->stats().fill, 0);
+  }
 }
 
 TEST(AnyPhpBits, InMemoryAreCleared) {

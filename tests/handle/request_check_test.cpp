@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <bloomery/any_filter.hpp>
 
+#include <cstdint>
+#include <filesystem>
 #include <iterator>
 #include <string>
 
@@ -175,6 +177,39 @@ TEST(Agreement, LeavesTheNameOfTheFilterAsItIs) {
     }
     AnyFilter::create(path, {.capacity = 10, .fpr = 0.1}, {.replace = true});
   }
+}
+
+// A plan rounds the bits, so a request for as many after rounding is the same.
+TEST(Agreement, ComparesBitsAsThePlanRoundsThem) {
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  AnyFilter::create(path, {.fpr = 0.01, .bits = 8'192});
+  for (const std::uint64_t bits : {8'192U, 8'193U, 8'703U})
+    EXPECT_NO_THROW((void)AnyFilter::open_or_create(path, {.bits = bits})) << bits;
+  for (const std::uint64_t bits : {8'191U, 8'704U, 512U}) {
+    try {
+      (void)AnyFilter::open_or_create(path, {.bits = bits});
+      ADD_FAILURE() << bits;
+    } catch (const PlanError& error) {
+      EXPECT_EQ(error.field(), PlanField::bits);
+    }
+  }
+}
+
+// How long keys are remembered does not say how many they are.
+TEST(Agreement, OfNothingNamesWhatMakesASize) {
+  const Scratch scratch;
+  FilterSpec spec{.kind = Kind::window, .fpr = 0.01, .window = Window{WindowUnit::seconds, 60}};
+  try {
+    (void)AnyFilter::open_or_create(scratch / "f", spec);
+    ADD_FAILURE();
+  } catch (const PlanError& error) {
+    EXPECT_EQ(error.field(), PlanField::capacity);
+    EXPECT_NE(std::string(error.what()).find("does not exist"), std::string::npos) << error.what();
+  }
+  EXPECT_FALSE(std::filesystem::exists(scratch / "f"));
+  spec.window->unit = WindowUnit::insertions;
+  EXPECT_NO_THROW((void)AnyFilter::open_or_create(scratch / "f", spec));
 }
 
 TEST(Agreement, NamesWhatAFrozenFilterNeeds) {

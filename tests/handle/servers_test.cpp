@@ -63,6 +63,77 @@ TEST_F(AnyOnServer, MergesStringsInShards) {
   expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(shards("none")); });
 }
 
+// The plan of a filter in shards is rounded up to whole shards, and so is that of a request.
+TEST_F(AnyOnServer, ComparesShardsWithWhatWasAskedFor) {
+  const std::string three = at("redis+cluster", "s&shards=3");
+  for (const FilterSpec& asked :
+       {spec_, FilterSpec{.fpr = 0.01, .bits = 10'000},
+        FilterSpec{.capacity = 1'000, .fpr = 0.001, .layout = Layout::standard},
+        FilterSpec{.bits = 10'000, .hashes = 5}}) {
+    server().ask({"FLUSHALL"});
+    for (const char* key : {"a", "b"})
+      EXPECT_EQ(AnyFilter::open_or_create(three, asked).insert(key), true);
+    EXPECT_TRUE(AnyFilter::open_or_create(three, {}).may_contain("a"));
+    FilterSpec other = asked;
+    (other.bits ? other.bits : other.capacity) = 20'000;
+    expect_error(ErrorCode::mismatch, {}, [&] { (void)AnyFilter::open_or_create(three, other); });
+  }
+  expect_error(ErrorCode::mismatch, {"bits"},
+               [&] { (void)AnyFilter::open_or_create(three, {.bits = 99'000}); });
+}
+
+// A filter of which only some pieces have data is merged with the others where it has some.
+TEST_F(AnyOnServer, MergesSparseFiles) {
+  constexpr std::uint64_t kBytes = std::uint64_t{16} << 20;
+  const FilterPlan sparse = Plan{Layout::blocked, kBytes * 8, 6, kBytes, 0.01};
+  const std::vector<std::string> few = {"one", "two", "three"}, more = {"four", "five"};
+  const auto make = [&](const std::string& name, const std::vector<std::string>& keys) {
+    AnyFilter filter = AnyFilter::rebuild(scratch_ / name, sparse);
+    filter.insert_many(keys);
+    filter.close();
+    return scratch_ / name;
+  };
+  const Keys sources = {make("a", few), make("b", more), make("c", {})};
+  AnyFilter::merge(sources, string_at("all"));
+  AnyFilter all = AnyFilter::open(string_at("all"));
+  EXPECT_EQ(all.may_contain_many(few), few.size());
+  EXPECT_EQ(all.may_contain_many(more), more.size());
+}
+
+TEST_F(AnyOnServer, IsNotWhatAnotherKindOfAddressNames) {
+  const AnyOptions php{.scheme = PhpScheme::string_hashes("FNV")};
+  const AnyOptions rotating{.rotating = true};
+  AnyFilter::create(string_at("k"), spec_);
+  AnyFilter::create(at("redis+cluster", "s&shards=2"), spec_);
+  expect_error(ErrorCode::wrong_kind, {},
+               [&] { (void)AnyFilter::open_or_create(string_at("k"), spec_, rotating); });
+  for (FilterSpec spec : {FilterSpec{.bits = 8'192}, FilterSpec{.hashes = 3}, FilterSpec{}}) {
+    if (spec != FilterSpec{}) spec.capacity = 1'000;
+    spec.fpr = 0.01;
+    expect_error(ErrorCode::invalid_argument, {"two generations take"},
+                 [&] { (void)AnyFilter::create(string_at("r"), spec, rotating); });
+  }
+  expect_error(ErrorCode::invalid_argument, {"schemes are for filters under one key"},
+               [&] { (void)AnyFilter::create(at("redis+cluster", "b&shards=2"), {}, php); });
+  expect_error(ErrorCode::invalid_argument, {"a scheme is about bits in plain strings"},
+               [&] { (void)AnyFilter::create(at("redis+module", "b"), {}, php); });
+  for (const auto& call : std::initializer_list<std::function<void()>>{
+           [&] { (void)AnyFilter::rotate(at("redis+cluster", "b"), php); },
+           [&] { AnyFilter::convert(at("redis+cluster", "b"), scratch_ / "bits", php); }})
+    expect_error(ErrorCode::wrong_kind, {"under one key; name it with redis://"}, call);
+  // A shard alone is no filter, and does not rotate.
+  try {
+    AnyFilter::convert(string_at("s:{0}"), scratch_ / "f");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::wrong_kind);
+    EXPECT_EQ(std::string(error.what()).find("rotates"), std::string::npos) << error.what();
+  }
+  AnyFilter::create(string_at("two"), spec_, rotating);
+  expect_error(ErrorCode::wrong_kind, {"a filter that rotates is not converted"},
+               [&] { AnyFilter::convert(string_at("two"), scratch_ / "f"); });
+}
+
 TEST_F(AnyOnServer, SaysInHowManyShardsItIs) {
   std::vector<AnyFilter> filters;
   filters.push_back(AnyFilter::create(at("redis+cluster", "p&shards=3"), spec_));
@@ -185,6 +256,9 @@ TEST_F(AnyOnServer, SaysWhatAServerCannot) {
     EXPECT_FALSE(filter.needs_time());
     EXPECT_FALSE(filter.begin_load());
     EXPECT_EQ(filter.file(), nullptr);
+    // What is on a server is as durable as it makes it, and knows its own time.
+    filter.sync();
+    filter.advance(7);
     const std::pair<const char*, std::function<void()>> calls[] = {
         {"bloomery convert", [&] { (void)filter.encode(); }},
         {"bloomery convert", [&] { (void)filter.encoded_size(); }},
@@ -239,6 +313,7 @@ TEST_F(AnyOnServer, AClosedFilterRefusesEveryCall) {
                                                       [&] { filter.may_contain_many(keys()); },
                                                       [&] { filter.require_removal(); },
                                                       [&] { (void)filter.plan(); },
+                                                      [&] { (void)filter.spec(); },
                                                       [&] { (void)filter.stats(); },
                                                       [&] { (void)filter.verify(); },
                                                       [&] { filter.sync(); },

@@ -47,6 +47,14 @@ TEST_P(AnyWhole, IsCleared) {
   EXPECT_EQ(file.may_contain_many(keys_), keys_.size());
 }
 
+TEST_P(AnyWhole, HasTheBitsOfOneThread) {
+  AnyFilter one = in_memory(), many = in_memory();
+  many.use_threads(3);
+  one.insert_many(keys_);
+  many.insert_many(keys_);
+  EXPECT_EQ(many.encode(), one.encode());
+}
+
 TEST_P(AnyWhole, IsCopied) {
   AnyFilter filter = in_memory();
   filter.insert_many(keys_);

@@ -8,10 +8,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "redis/listener.hpp"
 #include "redis/parsed.hpp"
@@ -425,6 +428,30 @@ TEST(Socket, WaitsNoLongerThanItsTimeout) {
   said = error_of([&] { socket.send(std::string(std::size_t{32} << 20, 'x')); },
                   ErrorCode::unavailable);
   EXPECT_NE(said.find("no answer within 20 ms"), std::string::npos) << said;
+}
+
+// A busy server takes the next client when it comes to it.
+TEST(Socket, WaitsForRoomInTheQueueOfAPath) {
+  const test::Scratch scratch;
+  const std::string path = scratch / "socket";
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  path.copy(name.sun_path, sizeof name.sun_path - 1);
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
+  ASSERT_EQ(::listen(listener, 0), 0);
+  const detail::Socket first({.socket = path}, "first");
+  const std::string said =
+      error_of([&] { detail::Connection({.socket = path, .timeout = 20ms}).ask({"PING"}); },
+               ErrorCode::unavailable);
+  EXPECT_NE(said.find("cannot be reached"), std::string::npos) << said;
+  std::jthread server([&] {
+    std::this_thread::sleep_for(5ms);
+    ::close(::accept(listener, nullptr, nullptr));
+  });
+  const detail::Socket second({.socket = path}, "second");
+  server.join();
+  ::close(listener);
 }
 
 TEST(Connection, HasNoAnswersOfTheOneBefore) {

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include "base/os.hpp"
@@ -35,9 +36,15 @@ Socket::Socket(const RedisAddress& address, std::string name)
     const int made = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     descriptor_ = above_standard_streams(made < 0 ? -errno : made);
     if (descriptor_ < 0) return -descriptor_;
-    if (connect(descriptor_, to, size) == 0) return 0;
-    int error = errno;
-    if (error == EINPROGRESS || error == EAGAIN) {
+    const auto end = Clock::now() + timeout_;
+    const auto connected = [&] { return connect(descriptor_, to, size) == 0 ? 0 : errno; };
+    int error = connected();
+    // The queue of a Unix socket is full. No poll waits for room in it.
+    while (error == EAGAIN && Clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      error = connected();
+    }
+    if (error == EINPROGRESS) {
       socklen_t length = sizeof error;
       if (!wait(POLLOUT, timeout_))
         error = ETIMEDOUT;

@@ -157,6 +157,23 @@ TEST(PhpBucket, IsCheckedForWhatCanBeChecked) {
       ErrorCode::too_large);
 }
 
+// What is in the place of a bucket that has gone may be the next one, with the bits of others.
+TEST(PhpBucket, ThatHasGoneMeanwhileIsNotTidiedUp) {
+  const Server server;
+  test::Scripted node(server.path());
+  auto bucket =
+      RedisPhpFilter::create({{.port = node.port()}, "bucket"}, PhpScheme::string_hashes(kHashes));
+  bucket.insert("one");
+  int lengths = 0;
+  node.say([&](const test::Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "STRLEN" && ++lengths == 2) server.ask({"DEL", "bucket"});
+    return std::nullopt;
+  });
+  error_of([&] { bucket.insert("abc"); }, ErrorCode::missing);
+  EXPECT_EQ(lengths, 2);
+  EXPECT_EQ(server.ask({"EXISTS", "bucket"})->integer, 1);
+}
+
 TEST(PhpBucket, IsUnderOneKey) {
   const auto scheme = PhpScheme::crc32_mt(1'000, 100);
   const RedisPlace shards({.port = 1}, "bucket", 2);  // where nobody is

@@ -297,6 +297,24 @@ TEST_P(RotatingStrings, CannotGoMissingUnseen) {
   }
 }
 
+// The newer string is asked again where the older one seems to be as new.
+TEST_P(RotatingStrings, AreNotAbsentWhereTheNewerOneGoesMeanwhile) {
+  made().insert("a key");
+  test::Scripted proxy(server().path());
+  auto filter = RotatingRedisFilter::open({{.port = proxy.port()}, "f", place_to_open().shards});
+  for (const std::string& key : keys())
+    server().ask({"COPY", key, older_redis_key(key), "REPLACE"});
+  int asked = 0;
+  proxy.say([&](const test::Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] != "GETRANGE" || words[2] != "64" || words[3] != "79") return std::nullopt;
+    ++asked;
+    server().ask({"DEL", words[1]});
+    return std::nullopt;
+  });
+  error_of([&] { (void)filter.may_contain_many(keys_from(900'000, 100)); }, ErrorCode::missing);
+  EXPECT_EQ(asked, 1);
+}
+
 TEST_P(RotatingStrings, AreNotTakenForAnother) {
   made();
   error_of([] { made(); }, ErrorCode::exists);

@@ -111,8 +111,9 @@ TEST(ShardMaker, LooksAtWhatIsThereAfterAnError) {
     std::optional<bool> put_back;
   } cases[] = {
       {"a whole filter", std::nullopt}, {"another filter", true}, {other, false}, {"", false}};
-  for (const auto& [there, put_back] : cases)
+  for (const auto& each : cases)
     for (const bool throws : {false, true}) {
+      const std::string& there = each.there;
       SCOPED_TRACE(there);
       real.ask({"FLUSHALL"});
       std::optional<bool> removed;
@@ -133,13 +134,13 @@ TEST(ShardMaker, LooksAtWhatIsThereAfterAnError) {
         if (throws) throw std::bad_alloc();
         return Words{"SETNX", "shard", "y"};  // replies with 0: not done
       };
-      if (!put_back)
+      if (!each.put_back)
         detail::make_shards(cluster, shards);
       else if (throws)
         EXPECT_THROW(detail::make_shards(cluster, shards), std::bad_alloc);
       else
         error_of([&] { detail::make_shards(cluster, shards); }, ErrorCode::unavailable);
-      EXPECT_EQ(removed, put_back);
+      EXPECT_EQ(removed, each.put_back);
       EXPECT_EQ(real.get("first"), there);
     }
 }

@@ -96,8 +96,8 @@ TEST(ShardPlan, KeepsTheFprWithUnequalShards) {
   }
 }
 
-// Where the bits of the whole nearly fill their last block of each shard, the unequal loads would cost up to 60 % of the
-// rate.
+// Where the bits of the whole nearly fill their last block of each shard, the unequal loads would cost up to 60 % of
+// the rate.
 TEST(ShardPlan, AddsBitsUntilTheFprHolds) {
   const struct {
     Layout layout;

@@ -76,6 +76,19 @@ TEST_F(WithMaster, TakesTheFirstThatWorks) {
 TEST_F(WithMaster, TriesThePasswordWithTheUserAndWithout) {
   error_of([&] { run({kDenies}); }, ErrorCode::denied);
   EXPECT_EQ(asked_, (std::vector<std::string>{":", "me:word", ":word"}));
+  // One that knows the user is asked no more.
+  const RedisAddress address{
+      .user = "me", .password = "word", .sentinels = RedisSentinels{"urls", {{"sentinel", 1}}}};
+  asked_.clear();
+  detail::with_master(
+      address,
+      [&](const RedisAddress& sentinel) {
+        asked_.push_back(sentinel.user + ":" + sentinel.password);
+        if (sentinel.user.empty()) throw Error(ErrorCode::denied, "no user");
+        return kHere.master;
+      },
+      [&](const RedisAddress& master) { EXPECT_EQ(master.host, "here"); });
+  EXPECT_EQ(asked_, (std::vector<std::string>{":", "me:word"}));
 }
 
 TEST_F(WithMaster, SaysWhatIsMostHelpful) {

@@ -24,8 +24,7 @@ std::string wrapped(std::string_view text, std::size_t indent) {
     }
     line += fmt::format("{}{}", line.empty() ? "" : " ", word);
   }
-  if (!line.empty()) out += fmt::format("{:{}}{}\n", "", indent, line);
-  return out;
+  return out + fmt::format("{:{}}{}\n", "", indent, line);
 }
 
 std::string usage(const VerbInfo& verb) {
@@ -87,8 +86,7 @@ std::string short_help(const VerbInfo& verb) {
 
 std::string long_help(const VerbInfo& verb) {
   std::string out = fmt::format("{}\n\nUsage: {}\n", verb.summary, usage(verb));
-  if (!verb.detail.empty()) out += fmt::format("\n{}", wrapped(verb.detail, 0));
-  out += "\nFlags:\n";
+  out += fmt::format("\n{}\nFlags:\n", wrapped(verb.detail, 0));
   for (const Flag& flag : all_flags()) {
     if (!has(verb, flag)) continue;
     out += fmt::format("  {}\n{}", flag_usage(flag), wrapped(flag.help, 8));

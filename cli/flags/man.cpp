@@ -53,8 +53,7 @@ std::string man_page() {
         fmt::format(".B bloomery {}\n[\\fIFLAGS\\fR] {}\n.br\n", verb.name, roff(verb.arguments));
   out += ".SH VERBS\n";
   for (const VerbInfo& verb : all_verbs()) {
-    out += fmt::format(".TP\n.B {}\n{}.\n", verb.name, roff(verb.summary));
-    if (!verb.detail.empty()) out += roff(verb.detail) + "\n";
+    out += fmt::format(".TP\n.B {}\n{}.\n{}\n", verb.name, roff(verb.summary), roff(verb.detail));
   }
   out += ".SH FLAGS\n";
   for (const Flag& flag : all_flags()) {

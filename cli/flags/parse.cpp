@@ -21,11 +21,10 @@ std::string flag_names(const Flag& flag) {
 // CLI11 takes an argument like [a,b] for a list of two; a mark in front keeps it whole.
 constexpr char kMark = '\x01';
 std::string marked(const std::string& argument) {
-  const bool list = argument.size() >= 2 && argument.front() == '[' && argument.back() == ']';
-  return list || (!argument.empty() && argument.front() == kMark) ? kMark + argument : argument;
+  return argument.starts_with('[') || argument.starts_with(kMark) ? kMark + argument : argument;
 }
 std::string unmarked(const std::string& argument) {
-  return !argument.empty() && argument.front() == kMark ? argument.substr(1) : argument;
+  return argument.starts_with(kMark) ? argument.substr(1) : argument;
 }
 
 // The values that CLI11 fills for one verb.
@@ -41,13 +40,13 @@ struct Parsed {
   const std::string name = given.starts_with("-=") ? given : given.substr(0, given.find('='));
   std::vector<std::string> names;
   for (const Flag& flag : all_flags()) {
-    const bool here = has(verb, flag);
+    // A flag of the verb is none that CLI11 leaves.
     const bool same = flag_name(flag) == name ||
                       (flag.short_name != 0 && name == fmt::format("-{}", flag.short_name));
-    if (same && !here)
+    if (same)
       refuse(fmt::format("{}: {} is a flag of {}; see bloomery {} -h", verb.name, name,
                          verbs_of(flag), verb.name));
-    if (here) names.push_back(flag_name(flag));
+    if (has(verb, flag)) names.push_back(flag_name(flag));
   }
   const std::string near = name.starts_with("--") ? suggestion(name, names) : std::string();
   refuse(fmt::format("{}: unknown flag {}{}", verb.name, name,
@@ -72,8 +71,6 @@ Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
   for (const auto& [flag, option] : parsed.flags) {
     if (option->count() == 0) continue;
     const std::string value = unmarked(option->results().back());
-    if (flag->value.empty() && value != "true")
-      refuse(fmt::format("{}: {} takes no value", verb.name, flag_name(*flag)));
     set_value(options, *flag, value);
     if (options.ask != Options::Ask::run) return options;
     given.push_back(flag);

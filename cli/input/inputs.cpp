@@ -33,7 +33,6 @@ std::optional<std::uint64_t> bytes_to_read(const Input& input, const struct stat
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (input.path != "-") return size;
   const off_t at = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
-  if (at < 0) return std::nullopt;
   return size - std::min(size, static_cast<std::uint64_t>(at));
 }
 
@@ -71,7 +70,7 @@ Sample sample_of_compressed(int fd, off_t begin, Format format, char end) {
   std::string_view left;
   bool last = false;
   for (std::uint64_t made = 0; made < kPlaces * kPlaceBytes;) {
-    if (left.empty() && decompressor.drained() && !last) {
+    if (left.empty() && decompressor.drained()) {
       const ssize_t got = ::pread(fd, compressed.data(), compressed.size(),
                                   begin + static_cast<off_t>(decompressor.taken()));
       last = got <= 0;

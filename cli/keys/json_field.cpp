@@ -22,8 +22,7 @@ bool is_absence(simdjson::error_code error) noexcept {
 }
 
 std::string_view without_blanks_behind(std::string_view text) noexcept {
-  const std::size_t last = text.find_last_not_of(" \t\r\n");
-  return last == std::string_view::npos ? std::string_view() : text.substr(0, last + 1);
+  return text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
 }
 
 // `buffer` holds the text if simdjson refuses the string.

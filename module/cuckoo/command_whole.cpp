@@ -70,11 +70,10 @@ void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std
 
 void load_entries(const Arguments& arguments, Filter& filter, long long iterator,
                   std::span<const std::byte> bytes) {
-  if (bytes.empty() || iterator <= 0 || static_cast<std::uint64_t>(iterator - 1) < bytes.size())
-    throw ErrorReply{"Couldn't load chunk!"};
-  const auto end = static_cast<std::uint64_t>(iterator - 1);
+  // What would begin before the first entry is, modulo 2^64, beyond the last.
+  const std::uint64_t end = static_cast<std::uint64_t>(iterator) - 1;
   const auto place = filter.part_from(end - bytes.size()).entries;
-  if (place.size() < bytes.size()) throw ErrorReply{"Couldn't load chunk!"};
+  if (bytes.empty() || place.size() < bytes.size()) throw ErrorReply{"Couldn't load chunk!"};
   const bool is_last = end == filter.header().all_entries();
   if (std::memcmp(place.data(), bytes.data(), bytes.size()) != 0) {
     // A replayed chunk comes where its master took it.

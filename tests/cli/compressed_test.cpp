@@ -222,6 +222,15 @@ TEST(Compressed, WindowsHaveALimit) {
       ErrorCode::too_large);
 }
 
+TEST(Compressed, XzOfALaterVersionIsToldFromDamage) {
+  // A bit of the stream's flags that has no meaning yet, with its checksum; and another checksum.
+  const Read later = read(Format::xz, from_hex("fd377a585a008000b48a5a7a"));
+  EXPECT_EQ(later.error, ErrorCode::corrupt);
+  EXPECT_NE(later.message.find("options that this version of liblzma does not know"),
+            std::string::npos)
+      << later.message;
+}
+
 // Debian's libzstd would read them, with any window, and give a text that depends on the pieces.
 TEST(Compressed, FormatsBeforeTheStandardAreRefused) {
   const std::string frame = encoded(Format::zstd, "a\n");

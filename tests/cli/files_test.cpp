@@ -1,6 +1,8 @@
 // The verbs over filter files, from creation to salvage, as a user goes through them.
 #include "files.hpp"
 
+#include <bloomery/filter_file.hpp>
+
 #include <sys/mount.h>
 #include <nlohmann/json.hpp>
 
@@ -79,6 +81,18 @@ TEST_F(Files, EveryDurabilityKeepsWhatWasAdded) {
     EXPECT_EQ(run({"check", "-c", filter}, numbers(0, 5000)).out, "5000\n");
     EXPECT_EQ(info(filter)["state"], "whole");
   }
+}
+
+TEST_F(Files, InfoTellsThatAFileIsInUse) {
+  const std::string filter = made("f", "a\n");
+  {
+    FilterFile writer =
+        FilterFile::open(filter, {.access = Access::write, .durability = Durability::process});
+    writer.insert("b");
+    EXPECT_EQ(info(filter)["state"], "in use");
+    EXPECT_NE(run({"info", filter}).out.find("\nstate            in use"), std::string::npos);
+  }
+  EXPECT_EQ(info(filter)["state"], "whole");
 }
 
 TEST_F(Files, AnInterruptedAddLeavesAWholeFile) {

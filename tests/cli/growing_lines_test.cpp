@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "store/scratch.hpp"
@@ -117,6 +120,29 @@ TEST(HashSpool, GivesWhatItWasGivenInOrder) {
     for (const Hash128 hash : hashes) ASSERT_TRUE(spool.add(hash));
     for (int again = 0; again < 2; ++again) EXPECT_TRUE(hashes_in(spool) == hashes) << count;
   }
+}
+
+// What cannot be read back would be lines that are printed twice.
+TEST(HashSpool, SaysSoWhenItsFileWasCut) {
+  HashSpool spool;
+  for (const Hash128 hash : test::hashes_of(Hasher(), 0, 2 * kSpooled))
+    ASSERT_TRUE(spool.add(hash));
+  int cut = 0;
+  for (const auto& open : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string name = std::filesystem::read_symlink(open.path(), gone);
+    if (gone || !name.ends_with("(deleted)")) continue;
+    cut += ::truncate(open.path().c_str(), 16 * kSpooled) == 0;
+  }
+  ASSERT_EQ(cut, 1);
+  EXPECT_THROW((void)hashes_in(spool), Error);
+}
+
+TEST(GrowingLines, AreOnDiskWhereTheDirectoryHasNoName) {
+  const Directory directory("");
+  Deduplicated dedup;
+  EXPECT_EQ(dedup.give(0, 100'000), 100'000U);
+  EXPECT_EQ(dedup.filter.stats().kind, Kind::plain);
 }
 
 TEST(HashSpool, TriesTheDiskNoMoreAfterAFailure) {

@@ -62,6 +62,17 @@ TEST_F(EstimatedLines, OfALargeFileAreThoseOfItsPlaces) {
             146'228U + 1'000);
 }
 
+// A file may be shorter by now than it was when the run began.
+TEST_F(EstimatedLines, OfFilesThatWereCutAreWhatIsLeft) {
+  const auto of = [](const std::string& path, std::uint64_t bytes) {
+    return estimate_lines({{path, bytes}}, {});
+  };
+  EXPECT_EQ(of(file("a\nb\n"), 0), 1U);
+  EXPECT_EQ(of(file(""), 100), std::nullopt);
+  // Two lines in the first of four bytes: as if the others were like it, and a twentieth more.
+  EXPECT_EQ(of(file("a\nb\n"), std::uint64_t{1} << 20), 550'503U + 1'000);
+}
+
 constexpr Format kCompressed[] = {Format::gzip, Format::zstd, Format::xz, Format::bzip2};
 
 // Letters that do not compress to much less.

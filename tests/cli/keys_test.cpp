@@ -1,6 +1,7 @@
 // Keys of lines: fields, several of them, values of JSON, in any case; against the plainest code.
 #include "input/block.hpp"
 #include "keys/fields.hpp"
+#include "keys/json_field.hpp"
 #include "keys/key_finder.hpp"
 
 #include <gtest/gtest.h>
@@ -178,6 +179,9 @@ TEST(Keys, IgnoreCaseButNotThatOfTheDelimiter) {
   EXPECT_EQ(keys("1TBtaT3\n", {3, 2}, 'T'), Words{"3Tbta"});
   const Words apart = keys("aXxb\naxXb\n", {1, 2}, 'x');
   EXPECT_NE(apart.at(0), apart.at(1));
+  // '[' would be the upper case of '{', if it were a letter.
+  EXPECT_EQ(keys("A{x[y\n", {1, 2}, '{'), Words{"a{x[y"});
+  EXPECT_EQ(keys("A@B\n", {1, 2}, '@'), Words{"a@b"});
 }
 
 std::string value(const std::string& line, const std::string& field) {
@@ -204,7 +208,7 @@ TEST(Keys, OfJsonAreValues) {
   EXPECT_EQ(value(line, "/l/1/k"), "v");
   EXPECT_EQ(value(line, "/l/2"), "[ ]");
   for (const char* const absent :
-       {"x", "/x", "/a/x", "/o/x", "/l/3", "/l/x", "/l/-1", "/l/", "/n/0", "b"})
+       {"x", "/x", "/a/x", "/o/x", "/l/3", "/l/x", "/l/1x", "/l/-1", "/l/", "/n/0", "b"})
     EXPECT_EQ(value(line, absent), "") << absent;
   EXPECT_EQ(value("{}", "a"), "");
   EXPECT_EQ(value(R"({"a":1,"a":2})", "a"), "1");
@@ -226,7 +230,12 @@ TEST(Keys, OfJsonMayBeNoUtf8) {
   EXPECT_EQ(text(R"(\ud83d\ud83d\ude00)"), "\xED\xA0\xBD\xF0\x9F\x98\x80");
   EXPECT_EQ(text(R"(\ud83d\"\\\/\b\f\n\r\t\u0041\u00e9\u20ac)"),
             "\xED\xA0\xBD\"\\/\b\f\n\r\tA\xC3\xA9\xE2\x82\xAC");
+  EXPECT_EQ(text(R"(\ud83d\ue000)"), "\xED\xA0\xBD\xEE\x80\x80");
+  EXPECT_EQ(text(R"(\ud83d\udbff)"), "\xED\xA0\xBD\xED\xAF\xBF");
   EXPECT_NE(text(R"(\ud83d)"), text(R"(\\ud83d)"));
+  EXPECT_EQ(text_with_halves("\"ab\" "), "ab");
+  for (const char* const cut : {"\"", "\"ab", "\"a\\", "\"a\\u12", "\"a\\u12zz\"", "\"\\x\""})
+    EXPECT_EQ(text_with_halves(cut), std::nullopt) << cut;
 }
 
 TEST(Keys, EndBeforeALineThatIsNoJson) {
@@ -263,6 +272,10 @@ TEST(Keys, EndBeforeALineThatIsNoJson) {
                                 "{\"a\":1e}",
                                 "{\"a\":\"\\ud800\\x\"}",
                                 "{\"a\":\"\\ud800\\u12\"}",
+                                "{\"a\":\"\\ud800\\u12zz\"}",
+                                "{\"a\":[1",
+                                "{\"a\":[[1]",
+                                "{\"a\":{\"b\":1",
                                 "{\"b\" 1}"}) {
     const Found found = keys_of(good + good + bad + "\n" + good, {.json_field = "a"});
     if (found.problem.empty()) {

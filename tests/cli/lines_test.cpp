@@ -1,10 +1,20 @@
 // Lines and their moving together, against the plainest code that does the same.
 #include "input/block.hpp"
 
+#include "input/reader.hpp"
+#include "store/scratch.hpp"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <limits>
+#include <new>
+#include <optional>
 #include <random>
 #include <string>
+#include <utility>
 
 namespace bloomery::cli {
 namespace {
@@ -48,6 +58,49 @@ TEST(Lines, KeptLinesStandTogether) {
     const std::size_t bytes = keep_lines(text.data(), 0, ends, {answers.get(), lines}, wanted);
     ASSERT_EQ(text.substr(0, bytes), kept);
   }
+}
+
+TEST(Lines, ABlockHasTheRoomThatIsAskedFor) {
+  Block block(100);
+  block.size = 60;
+  block.reserve(40);
+  EXPECT_EQ(block.capacity(), 100U);
+  block.reserve(41);
+  EXPECT_GE(block.capacity(), 101U);
+  std::fill_n(block.data(), block.size, 'x');
+  block.reserve(100'000);  // much more than a half again
+  EXPECT_GE(block.capacity(), 100'060U);
+  EXPECT_EQ(std::string(block.data(), block.size), std::string(60, 'x'));
+  EXPECT_THROW(block.reserve(std::numeric_limits<std::size_t>::max() - 50), std::bad_alloc);
+  EXPECT_THROW(block.reserve(std::numeric_limits<std::size_t>::max() / 5), std::bad_alloc);
+  block.reset();
+  EXPECT_EQ(block.size, 0U);
+  EXPECT_GE(block.capacity(), 100'060U) << "it is not much larger than usual";
+  block.reserve(5 * Block::kUsualBytes);
+  block.reset();
+  EXPECT_EQ(block.capacity(), Block::kUsualBytes);
+}
+
+// A reader whose lines nobody takes waits for a block, and ends when there will be none.
+TEST(Lines, AReaderThatWaitsForABlockEndsWithTheQueue) {
+  const test::Scratch scratch;
+  const std::string path = scratch / "lines";
+  std::ofstream(path) << std::string(4 * Block::kUsualBytes, '\n');
+  Interrupt interrupt;
+  Block first, second;
+  BlockQueue free;
+  free.push(&first);
+  free.push(&second);
+  FoundLinesQueue full(1, '\n', {}, {std::nullopt, true});
+  const std::vector<Input> inputs{{path, std::nullopt}};
+  std::optional<Reader> reader(std::in_place, inputs, ReadRule{}, interrupt, free, full);
+  bool idle = true;
+  const FoundLines* const found = full.next_for(std::chrono::minutes(1), idle);
+  ASSERT_EQ(found != nullptr && !idle ? found->block : nullptr, &first);
+  EXPECT_EQ(found->ends.size(), first.size);
+  free.close();
+  reader.reset();
+  EXPECT_EQ(full.next_for(std::chrono::minutes(1), idle), nullptr);
 }
 
 }  // namespace

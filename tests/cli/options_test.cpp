@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -43,9 +44,13 @@ TEST(Options, TheRestAfterTwoDashesIsFiles) {
 }
 
 TEST(Options, NamesThatLookLikeListsAreNames) {
-  const Options options = parse_options({"dedup", "[a,b]", "[]", "{x}", "--filter", "[f]"});
-  EXPECT_EQ(options.files, (std::vector<std::string>{"[a,b]", "[]", "{x}"}));
-  EXPECT_EQ(options.filter, "[f]");
+  const std::vector<std::string> names{"[a,b]", "[]", "[", "[x", "{x}", "\x01", "\x01[x]"};
+  std::vector<std::string> words{"dedup", "--filter", "[f]"};
+  words.insert(words.end(), names.begin(), names.end());
+  EXPECT_EQ(parse_options(words).files, names);
+  EXPECT_EQ(parse_options(words).filter, "[f]");
+  EXPECT_EQ(parse_options({"dedup", "-k1", "-d", "["}).key.delimiter, '[');
+  EXPECT_EQ(parse_options({"dedup", "-k1", "-d", "\x01"}).key.delimiter, '\x01');
 }
 
 TEST(Options, TheLastOfAFlagCounts) {
@@ -78,7 +83,8 @@ TEST(Options, KeysAreSaidOnce) {
   EXPECT_TRUE(says(refused_options({"add", "f", "-k1", "--json-key", "a"}), "-k and --json-key"));
   for (const char* const field : {"", "/a~", "/a~2", "/~/0"})
     EXPECT_TRUE(says(refused_options({"dedup", "--json-key", field}), "--json-key")) << field;
-  EXPECT_EQ(parse_options({"dedup", "--json-key", "a~"}).key.json_field, "a~");
+  for (const char* const field : {"a~", "/a~0", "/a~1b", "/~0~1"})
+    EXPECT_EQ(parse_options({"dedup", "--json-key", field}).key.json_field, field);
 }
 
 TEST(Options, SeedsAndHashes) {
@@ -243,13 +249,61 @@ TEST(Options, TakeValuesUpToTheirEnds) {
   EXPECT_EQ(seed("0x1" + std::string(16, '0')), (Seed{0, 1}));
   EXPECT_EQ(seed("0x" + std::string(32, 'f')), (Seed{kOnes, kOnes}));
   for (const std::string& text : {std::string(), std::string("0x"), std::string("5x"),
-                                  std::string("18446744073709551616"), "0x" + std::string(33, '0')})
+                                  std::string("18446744073709551616"), "0x" + std::string(33, '0'),
+                                  "0xg" + std::string(16, '0'), "0x" + std::string(16, '0') + "g"})
     EXPECT_TRUE(says(refused_options({"create", "f", "--seed", text}), "is not a seed")) << text;
   EXPECT_TRUE(says(refused_options({"add", "f", "--batch", ""}), "--batch '' is no name"));
   EXPECT_TRUE(says(refused_options({"dedup", "--filter", ""}), "--filter '' names no file"));
   const std::string shown(64, 'x');
   EXPECT_TRUE(says(refused_options({"plan", "-n", shown}), "'" + shown + "' is not"));
   EXPECT_TRUE(says(refused_options({"plan", "-n", shown + "x"}), "'" + shown + "...' is not"));
+}
+
+TEST(Options, InFrontOfAVerbAsk) {
+  for (const auto& [word, ask] :
+       std::vector<std::pair<std::string, Options::Ask>>{{"-h", Options::Ask::short_help},
+                                                         {"--help", Options::Ask::long_help},
+                                                         {"help", Options::Ask::long_help},
+                                                         {"--version", Options::Ask::version},
+                                                         {"-V", Options::Ask::version}})
+    EXPECT_EQ(parse_options({word}).ask, ask) << word;
+  EXPECT_EQ(parse_options({"--generate", "man"}).generate, "man");
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"--generate"}, {"--generate", "man", "x"}})
+    EXPECT_TRUE(says(refused_options(words), "unknown flag '--generate'"));
+}
+
+// By these names a plan is refused.
+TEST(Options, EveryFieldOfAPlanHasItsFlag) {
+  for (const auto& [field, name] :
+       std::vector<std::pair<PlanField, std::string>>{{PlanField::kind, "--kind"},
+                                                      {PlanField::capacity, "-n"},
+                                                      {PlanField::fpr, "-p"},
+                                                      {PlanField::bits, "--bits"},
+                                                      {PlanField::hashes, "--hashes"},
+                                                      {PlanField::layout, "--layout"},
+                                                      {PlanField::growth, "--growth"},
+                                                      {PlanField::counter_bits, "--counter-bits"},
+                                                      {PlanField::window, "--window"},
+                                                      {PlanField::slices, "--slices"},
+                                                      {PlanField::delta, "--delta"},
+                                                      {PlanField::tightening, "tightening"}})
+    EXPECT_EQ(flag_of(field), name);
+}
+
+TEST(Options, OfASchemeAreCheckedBeforeAnythingIsMade) {
+  const std::string both = "takes the m and n of the PHP class", none = "always has 2^32 bits";
+  for (const auto& [scheme, more, text] :
+       std::vector<std::tuple<std::string, std::vector<std::string>, std::string>>{
+           {"php-crc32-mt", {}, both},
+           {"php-crc32-mt", {"-n", "100"}, both},
+           {"php-crc32-mt", {"--bits", "8K"}, both},
+           {"php-hashes=JSHash", {"-n", "100"}, none},
+           {"php-hashes=JSHash", {"--bits", "8K"}, none}}) {
+    std::vector<std::string> words{"create", "f", "--scheme", scheme};
+    words.insert(words.end(), more.begin(), more.end());
+    EXPECT_TRUE(says(refused_options(words), text)) << refused_options(words);
+  }
 }
 
 TEST(Options, TooFewAndTooManyFiles) {

@@ -195,6 +195,9 @@ TEST(PlanVerb, ScalableFiltersAreShownAsTheyGrow) {
   const auto large = run({"plan", "--kind", "scalable", "-n", "40G", "-p", "1%"});
   EXPECT_EQ(large.code, 0);
   EXPECT_NE(large.out.find(" -\n"), std::string::npos) << large.out;
+  const json at = planned({"--kind", "scalable", "-n", "40G", "-p", "1%"})["layouts"][0]["fpr_at"];
+  EXPECT_TRUE(at.contains("1x"));
+  EXPECT_FALSE(at.contains("4x"));
 }
 
 TEST(PlanVerb, WindowFiltersAreShownWithTheirSlices) {
@@ -217,6 +220,93 @@ TEST(PlanVerb, WindowFiltersAreShownWithTheirSlices) {
   EXPECT_NE(
       run({"plan", "--window", "10M lines", "-p", "1%"}).out.find("window of 10,000,000 lines"),
       std::string::npos);
+}
+
+TEST(PlanVerb, FrozenFiltersAreShownWithWhatBuildsThem) {
+  for (const std::uint64_t delta : {0, 10'000}) {
+    test::Arguments flags{"--kind", "frozen", "-n", "1M", "-p", "1%"};
+    if (delta != 0) flags.insert(flags.end(), {"--delta", std::to_string(delta)});
+    const FrozenPlan wanted =
+        delta == 0 ? frozen_plan(1'000'000, 0.01) : frozen_plan(1'000'000, 0.01, delta);
+    const json found = planned(flags);
+    EXPECT_EQ(found["kind"], "frozen");
+    ASSERT_EQ(found["layouts"].size(), 1U);
+    const json& row = found["layouts"][0];
+    EXPECT_EQ(row["layout"], "fuse");
+    EXPECT_EQ(row["bytes"], wanted.bytes());
+    EXPECT_EQ(row["fingerprint_bits"], wanted.fingerprint_bits);
+    EXPECT_EQ(row["partitions"], wanted.partitions);
+    EXPECT_EQ(row["narrow_partitions"], wanted.narrow_partitions);
+    EXPECT_EQ(row["building_bytes"], wanted.building_bytes());
+    EXPECT_EQ(row["building_file_bytes"], wanted.spool_bytes());
+    EXPECT_EQ(row.contains("delta"), delta != 0);
+    if (delta != 0) {
+      EXPECT_EQ(row["delta"]["bits"], wanted.delta->bits);
+    }
+  }
+  const auto text = [](const std::string& keys, const std::string& rate, const std::string& delta) {
+    test::Arguments words{"plan", "--kind", "frozen", "-n", keys, "-p", rate};
+    if (!delta.empty()) words.insert(words.end(), {"--delta", delta});
+    return run(words).out;
+  };
+  const auto fetches = [&](const std::string& rate, const std::string& delta) {
+    const std::string out = text("1M", rate, delta);
+    const std::size_t at = out.find("a look-up fetches ");
+    return at == std::string::npos ? std::string()
+                                   : out.substr(at + 18, out.find(' ', at + 18) - at - 18);
+  };
+  EXPECT_EQ(fetches("1%", ""), "3");
+  EXPECT_EQ(fetches("1%", "10K"), "4");    // one block
+  EXPECT_EQ(fetches("1e-6", "10K"), "5");  // two
+  const FrozenPlan lowest = frozen_plan(1'000'000, 1.2e-9, 10'000);
+  ASSERT_EQ(lowest.delta->layout, Layout::standard);
+  EXPECT_EQ(fetches("1.2e-9", "10K"), std::to_string(3 + lowest.delta->hashes));
+  EXPECT_NE(text("10", "1%", "").find("on one core; no key can be added later"), std::string::npos);
+  EXPECT_NE(text("100M", "1%", "").find(" beside the file; no key can"), std::string::npos);
+  EXPECT_TRUE(is_error(run({"plan", "--kind", "frozen", "-p", "1%"}),
+                       {"-n is missing: how many different keys there are"}));
+}
+
+TEST(PlanVerb, OneIsWrittenAsOne) {
+  const auto has = [](const test::Arguments& words, const std::string& text) {
+    const std::string out = run(words).out;
+    return out.find(text) != std::string::npos ? testing::AssertionSuccess()
+                                               : testing::AssertionFailure() << out;
+  };
+  EXPECT_TRUE(has({"plan", "--kind", "scalable", "--growth", "1", "-n", "1K", "-p", "1%"},
+                  "each sub-filter as large as the one before"));
+  EXPECT_TRUE(has({"plan", "--window", "7d", "--slices", "1", "-n", "1K", "-p", "1%"},
+                  "7 d in 1 slice of 7 d."));
+  // A row without a plan has no counters to saturate, and a few keys may have many bits each.
+  EXPECT_TRUE(
+      has({"plan", "--kind", "counting", "-n", "100K", "-p", "1e-12"}, "100 times\n4 bits "));
+  EXPECT_FALSE(has({"plan", "--kind", "counting", "-n", "100K", "-p", "1e-12"}, "%\n8 bits "));
+  EXPECT_TRUE(has({"plan", "--kind", "counting", "-n", "10", "-p", "1%"}, " 8,192 (113,459)"));
+}
+
+TEST(PlanVerb, NoLayoutIsTheDefaultWhereItHasNoPlan) {
+  const test::Arguments words{"plan", "-n", "1M", "-p", "1e-6", "--hashes", "21"};
+  const std::string out = run(words).out;
+  EXPECT_NE(out.find("\nstandard "), std::string::npos) << out;
+  EXPECT_EQ(out.find('*'), std::string::npos) << out;
+  EXPECT_NE(run({"plan", "-n", "1M", "-p", "1%"}).out.find("* the layout used unless --layout"),
+            std::string::npos);
+}
+
+TEST(PlanVerb, TheTableOfALayoutIsThatOfItsFilters) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
+    const std::string name(to_string(layout));
+    const json found = json::parse(run({"plan", "--table", "--layout", name, "--json"}).out);
+    EXPECT_EQ(found["formula"], name);
+    // Two blocks take an even number of hashes.
+    ASSERT_EQ(found["fprs"].size(), 31U * (layout == Layout::blocked2 ? 4 : 8));
+    for (const json& row : found["fprs"])
+      EXPECT_DOUBLE_EQ(row["fpr"], predicted_fpr(layout, std::uint64_t{1} << 30, row["hashes"],
+                                                 0x1p30 / row["bits_per_key"].get<double>()));
+    const std::string text = run({"plan", "--table", "--layout", name}).out;
+    EXPECT_TRUE(text.starts_with("False-positive rates, layout " + name + ":")) << text;
+    EXPECT_EQ(text.find(" -") != std::string::npos, layout == Layout::blocked2) << text;
+  }
 }
 
 // What `plan` says is what `create` makes.

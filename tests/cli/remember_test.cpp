@@ -42,6 +42,24 @@ TEST_F(Remember, RepeatsWithinABatchAndAcrossBatchesAreCaught) {
   }
 }
 
+// A slice of a window is full in the middle of a block of lines, which are printed before they are remembered. The
+// output is full and nobody reads it, so the signal comes there.
+TEST_F(Remember, ASignalBetweenTwoSlicesEndsTheRunWithWhatIsRemembered) {
+  constexpr int kLines = 100'000;
+  ASSERT_EQ(run({"create", filter(), "--window", "6400", "--slices", "64", "-p", "1e-6"}).code, 0);
+  Running tool({"dedup", "--filter", filter(), file("lines", numbers(0, kLines))});
+  const std::string first = tool.read(1);
+  tool.signal(SIGTERM);
+  const Ran ran = tool.finish();
+  EXPECT_EQ(ran.code, 128 + SIGTERM) << ran.err;
+  const std::string printed = first + ran.out;
+  const auto count = static_cast<int>(std::count(printed.begin(), printed.end(), '\n'));
+  EXPECT_LT(count, kLines);
+  EXPECT_TRUE(printed == numbers(0, count));
+  EXPECT_EQ(run({"check", filter()}, numbers(std::max(0, count - 6400), count + 1000)).out,
+            numbers(std::max(0, count - 6400), count));
+}
+
 TEST_F(Remember, FlagsThatContradictTheFileAreErrors) {
   const test::Arguments base{"dedup", "-q", "--filter", filter(), "-n", "1K", "-p", "0.1%"};
   ASSERT_EQ(run(base, "a\n").code, 0);

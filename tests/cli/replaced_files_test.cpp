@@ -159,12 +159,94 @@ TEST_F(Files, RebuildTakesWhatTheFlagsSayAndTheRestFromTheFile) {
   EXPECT_EQ(run({"check", filter}, "a\n").out, "a\n");
 }
 
+// Each flag takes the place of what the file has, and the rest stays: the file is the one that `create` makes.
+TEST_F(Files, RebuildIsACreateOfTheFileAndTheFlags) {
+  struct Case {
+    test::Arguments made, said, same_as;
+  };
+  const test::Arguments size{"-n", "10K", "-p", "1%"};
+  const auto of = [&](test::Arguments flags, const test::Arguments& more) {
+    flags.insert(flags.end(), more.begin(), more.end());
+    return flags;
+  };
+  const test::Arguments counting = of({"--kind", "counting"}, size),
+                        scalable = of({"--kind", "scalable"}, size),
+                        frozen{"--kind", "frozen", "-p", "1%"};
+  const std::vector<Case> cases = {
+      {size, {"--hashes", "4"}, of(size, {"--hashes", "4"})},
+      {size, {"--bits", "160K", "-p", "1%"}, {"--bits", "160K", "-p", "1%"}},
+      {counting, {"--counter-bits", "8"}, of(counting, {"--counter-bits", "8"})},
+      {of(counting, {"--counter-bits", "8"}),
+       {"-n", "20K"},
+       {"--kind", "counting", "--counter-bits", "8", "-n", "20K", "-p", "1%"}},
+      {of(scalable, {"--growth", "3"}), {"--growth", "4"}, of(scalable, {"--growth", "4"})},
+      {of(scalable, {"--growth", "3"}),
+       {"-p", "0.1%"},
+       {"--kind", "scalable", "--growth", "3", "-n", "10K", "-p", "0.1%"}},
+      {of(size, {"--window", "7d", "--slices", "4"}),
+       {"--slices", "3"},
+       of(size, {"--window", "7d", "--slices", "3"})},
+      {of(size, {"--window", "7d", "--slices", "4"}),
+       {"--window", "3d"},
+       of(size, {"--window", "3d", "--slices", "4"})},
+      {{"--window", "10K", "-p", "1%"}, {"--window", "5K"}, {"--window", "5K", "-p", "1%"}},
+      {of(frozen, {"--delta", "1K"}), {"--delta", "2K"}, of(frozen, {"--delta", "2K"})},
+      {of(frozen, {"--delta", "1K"}),
+       {"-p", "2%"},
+       {"--kind", "frozen", "-p", "2%", "--delta", "1K"}}};
+  for (const auto& [made, said, same_as] : cases) {
+    SCOPED_TRACE(testing::PrintToString(made) + testing::PrintToString(said));
+    const std::string rebuilt = path("rebuilt"), created = path("created");
+    ASSERT_EQ(run(of({"create", "--force", rebuilt}, made), "a\n").code, 0);
+    ASSERT_EQ(run(of({"rebuild", "-q", rebuilt}, said), "a\nb\n").code, 0);
+    ASSERT_EQ(run(of({"create", "--force", created}, same_as), "a\nb\n").code, 0);
+    if (same_as[1] != "frozen") {
+      ASSERT_EQ(run({"add", "-q", created}, "a\nb\n").code, 0);
+    }
+    nlohmann::json is = info(rebuilt), wanted = info(created);
+    for (const char* const own : {"filter", "identity"}) {
+      is.erase(own);
+      wanted.erase(own);
+    }
+    EXPECT_EQ(is, wanted);
+  }
+  ASSERT_EQ(run({"rebuild", "-q", "--seed", "random", path("rebuilt"), "-n", "10", "-p", "1%",
+                 "--kind", "plain"})
+                .code,
+            0);
+  EXPECT_NE(info(path("rebuilt"))["seed"], "0x0");
+}
+
 TEST_F(Files, RebuildMendsWhatIsBroken) {
   const std::string filter = made("f", "a\n");
   put(filter, {40, 4096 + 40}, 99);
-  EXPECT_TRUE(is_error(run({"rebuild", filter}, "b\n"), {filter, "damaged", "-n"}));
-  EXPECT_EQ(run({"rebuild", "-q", filter, "-n", "1K", "-p", "1%"}, "b\n").code, 0);
-  EXPECT_EQ(run({"check", filter}, "a\nb\n").out, "b\n");
+  const std::string broken = text_of(filter);
+  const auto rebuilt = [&](test::Arguments flags) {
+    file("f", broken);
+    flags.insert(flags.begin(), {"rebuild", "-q", filter});
+    return run(flags, "b\n");
+  };
+  for (const test::Arguments& flags : std::vector<test::Arguments>{{},
+                                                                   {"-n", "1K"},
+                                                                   {"-p", "1%"},
+                                                                   {"--bits", "16K"},
+                                                                   {"--window", "1K"},
+                                                                   {"--kind", "frozen"}})
+    EXPECT_TRUE(
+        is_error(rebuilt(flags), {filter, "damaged", "or say with -n and -p what to build"}))
+        << testing::PrintToString(flags);
+  for (const test::Arguments& flags :
+       std::vector<test::Arguments>{{"-n", "1K", "-p", "1%"},
+                                    {"-n", "1K", "--bits", "16K"},
+                                    {"--bits", "16K", "-p", "1%"},
+                                    {"--window", "1K", "-p", "1%"},
+                                    {"--kind", "frozen", "-p", "1%"}}) {
+    EXPECT_EQ(rebuilt(flags).code, 0) << testing::PrintToString(flags);
+    EXPECT_EQ(run({"check", filter}, "a\nb\n").out, "b\n");
+  }
+  const test::Ran nowhere = run({"rebuild", filter + "/x"}, "b\n");
+  EXPECT_TRUE(is_error(nowhere, {"Not a directory"}));
+  EXPECT_EQ(nowhere.err.find("or say with"), std::string::npos) << nowhere.err;
 }
 
 TEST_F(Files, ARebuildThatDoesNotFinishLeavesTheFilter) {

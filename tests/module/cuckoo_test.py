@@ -156,6 +156,38 @@ def hostile_is_refused(module):
             yield "the server is gone"
 
 
+def arguments_are_refused(module):
+    with Server(module) as server:
+        server.ask("CF.RESERVE", "empty", 8)
+        server.ask("CONFIG", "SET", "bf.cf-bucket-size", 4, "bf.cf-initial-size", 7)
+        arity = "ERR wrong number of arguments for 'cf.insert' command"
+        of_insert = "Capacity must be in the range [cf-bucket-size * 2, 1073741824]"
+        of_reserve = "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]"
+        for words, wanted in (
+                (("CF.INSERT", "k", "NOCREATE", "CAPACITY"), arity),
+                (("CF.INSERT", "k", "NOCREATE", "ITEMS"), arity),
+                (("CF.INSERT", "k", "CAPACITY", 8), arity),
+                (("CF.INSERT", "k", "", "ITEMS", "x"), "Unknown argument received"),
+                (("CF.INSERT", "k", "nocreate", "items", "x"), "ERR not found"),
+                (("CF.INSERT", "k", "capacity", 7, "ITEMS", "x"), of_insert),
+                (("CF.INSERT", "k", "CAPACITY", 2**30 + 1, "ITEMS", "x"), of_insert),
+                (("CF.ADD", "k", "x"), "ERR Could not create filter"),
+                (("CF.RESERVE", "k", 100, "X", "MAXITERATIONS"), "Couldn't parse MAXITERATIONS"),
+                (("CF.RESERVE", "k", 7), of_reserve), (("CF.RESERVE", "k", 2**30 + 1), of_reserve),
+                *((("CF.LOADCHUNK", "empty", position, b"\1\1"), "Couldn't load chunk!")
+                  for position in (2, -1, -2**63, 10, 2**63 - 1)),
+                (("CF.LOADCHUNK", "empty", 3, b""), "Couldn't load chunk!"),
+                (("CF.SCANDUMP", "empty", 0), [0, None]), (("CF.SCANDUMP", "empty", 1), [0, None])):
+            said = try_to(server, *words)
+            if said != wanted:
+                yield f"{words}: {said}, not {wanted}"
+        if server.ask("EXISTS", "k"):
+            yield "a filter was made"
+        for capacity in (8, 2**30):
+            if server.ask("CF.INSERT", f"k{capacity}", "CAPACITY", capacity, "ITEMS", "x") != [1]:
+                yield f"a filter for {capacity} items is not made"
+
+
 def aof_of(server):
     return b"".join(file.read_bytes() for file in server.directory.glob("appendonlydir/*.aof"))
 
@@ -185,6 +217,7 @@ def is_replicated(module):
 def main(module):
     failed = 0
     for part in (replies_are_redisblooms, files_are_redisblooms, copies_are_equal, hostile_is_refused,
+                 arguments_are_refused,
                  is_replicated):
         found = list(part(module))
         print("\n".join(found[:10]))

@@ -82,6 +82,14 @@ def main(module):
                 way(server)
                 is_whole(server, "f")
                 expect("its end", server.ask("BF.SCANDUMP", "f", end)[0], 0)
+        server.ask("BF.ADD", "g", "x")
+        for words in (("BF.MERGE", "f", "g"), ("BF.MERGE", "g", "f"), ("BF.MERGE", "new", "f")):
+            says(server, "ERR a frozen filter cannot be merged", *words)
+        says(server, "ERR the filter is frozen, and would take no items", "BF.CLEAR", "f")
+        expect("words", server.ask("BF.INFO", "f", "RESERVE"), [[b"0.01", b"300", b"FROZEN"]])
+        expect("numbers", server.ask("BF.DEBUG", "f"), [
+            b"size:300", b"bytes:%d fingerprintbits:7 partitions:1 narrow:0 capacity:300 ratio:0.01" % len(data)])
+        is_whole(server, "f")
 
 
 if __name__ == "__main__":

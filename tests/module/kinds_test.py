@@ -77,6 +77,7 @@ def windows(server):
     old = server.ask("BF.MEXISTS", "w", *(f"i{i}" for i in range(100)))
     expect("before window and slice", sum(old) <= 2, True)
     expect("fields", server.ask("BF.INFO", "w", "FILTERS"), [5])
+    expect("the rate of all slices", float(server.ask("BF.INFO", "w", "ERROR")), 0.0001)
     expect("slices with items", b" slices:4 live:5 " in server.ask("BF.DEBUG", "w")[1], True)
     expect("merging", refused(server, "BF.MERGE", "x", "w"),
            "ERR a filter with a window cannot be merged")
@@ -258,9 +259,20 @@ def arguments(server):
             (["COUNTING", "NONSCALING"], "ERR EXPANSION, NONSCALING and LAYOUT"),
             (["WINDOW", 500, "ITEMS", "LAYOUT", "NATIVE"], "ERR EXPANSION, NONSCALING and LAYOUT"),
             (["COUNTING", "X", "Y", "Z", "W"], "ERR wrong number of arguments"),
-            (["WINDOW", 50, "ITEMS"], "ERR ")):
+            (["WINDOW", 50, "ITEMS"], "ERR "), (["LAYOUT"], "ERR no layout"),
+            (["COUNTING", "EXPANSION", 2], "ERR EXPANSION, NONSCALING and LAYOUT"),
+            (["LAYOUT", "square"], "ERR bad layout; it is native or redisbloom"),
+            (["EXPANSION", 32769], "ERR expansion must be in the range [0, 32768]"),
+            (["EXPANSION", -1], "ERR expansion must be in the range [0, 32768]")):
         expect(words, refused(server, "BF.RESERVE", "k", 0.01, 100, *words)[:len(complaint)],
                complaint)
+    for words, complaint in (
+            ((0.01, 2**38 + 1), "ERR capacity must be in the range [1, 274877906944]"),
+            ((0.01, 2**30 + 1, "LAYOUT", "REDISBLOOM"), "ERR capacity must be in the range [1, 1073741824]"),
+            ((1e-16, 10, "NONSCALING"), "ERR error rate must be at least 1e-15"),
+            ((1e-15, 10), "ERR error rate must be at least 1e-15 / (1 - tightening) for a filter that grows"),
+            (("5e-324", 10, "LAYOUT", "REDISBLOOM"), "ERR could not create filter")):
+        expect(words, refused(server, "BF.RESERVE", "k", *words), complaint)
     for words in ((1e-15, 1000, "COUNTING", "COUNTERBITS", 8),
                   (1e-12, 100_000, "COUNTING", "COUNTERBITS", 8)):
         said = refused(server, "BF.RESERVE", "k", *words)
@@ -276,6 +288,11 @@ def arguments(server):
     expect("a time", refused(server, "BF.ADVANCE", "t", "soon"),
            "ERR bad time; give seconds since 1970")
     refused(server, "BF.ADVANCE", "plain", 5)
+    # Options by their first letters, as RedisBloom has them.
+    server.ask("BF.INSERT", "short", "C", 50, "N", "I", "x")
+    expect("of one letter", server.ask("BF.INFO", "short", "RESERVE")[0][1:3], [b"50", b"NONSCALING"])
+    server.ask("BF.INSERT", "expands", "E", 7, "I", "x")
+    expect("of one letter", server.ask("BF.INFO", "expands", "EXPANSION"), [7])
     expect("no such key", refused(server, "BF.ADVANCE", "missing", 5), "ERR not found")
     expect("no such key", refused(server, "BF.DEL", "missing", "x"), "ERR not found")
 
@@ -293,6 +310,9 @@ def main(module):
         server.ask("SET", "string", "x")
         for name in ("BF.DEL", "BF.COUNT", "BF.ADVANCE"):
             expect(name, refused(server, name, "string", 1)[:9], "WRONGTYPE")
+        for keys in (("string", "plain"), ("plain", "string")):
+            expect(keys, refused(server, "BF.MERGE", *keys)[:9], "WRONGTYPE")
+        expect("it stays", server.ask("GET", "string"), b"x")
 
 
 if __name__ == "__main__":

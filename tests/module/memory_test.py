@@ -9,7 +9,7 @@ import sys
 import time
 
 from expect import expect, refused
-from server import ReplyError, Server, request
+from server import ReplyError, Server, quietly, request
 
 
 def at_once(server, commands):
@@ -115,7 +115,11 @@ def refusals(module):
         expect("growing above maxmemory",
                str(server.ask("BF.MADD", "grows", *range(20_000))[-1]),
                "ERR problem inserting into filter")
-        server.ask("DEL", "grows")
+        server.ask("CF.RESERVE", "cuckoo", 4096, "EXPANSION", 32768)
+        expect("a cuckoo filter above maxmemory", server.ask("CF.INSERT", "cuckoo", "ITEMS", *range(5000))[-1], -1)
+        expect("one item above maxmemory", {str(quietly(server, "CF.ADD", "cuckoo", item)) for item in range(100)},
+               {"1", "ERR Insufficient memory"})
+        server.ask("DEL", "grows", "cuckoo")
         server.ask("CONFIG", "SET", "maxmemory", 0)
         expect("above the machine", refused(server, "BF.RESERVE", "h", 0.01, 2**36), no_memory)
         expect("above any", refused(server, "BF.RESERVE", "h", 1e-9, 2**38)[:4], "ERR ")

@@ -249,12 +249,18 @@ def of_redisbloom(module):
                 ["BF.INSERT", "inserted", "ERROR", "0.2", "CAPACITY", "100", "NONSCALING", "ITEMS", items[0]],
                 *(["BF.ADD", key, item] for item in items for key in ("nonscaling", "added", "inserted")),
                 ["BF.MADD", "many", *items]]
+    # Whatever the limits: a filter above one of them, and one that could not grow as far as was asked for. The server
+    # does not count the words of what it loads.
+    commands += [["BF.RESERVE", "large", "0.01", "100000", "LAYOUT", "REDISBLOOM"],
+                 ["BF.INSERT", "scales", "VALIDATESCALETO", "1000000", "ITEMS", "x"],
+                 *([name] for name in ("BF.ADD", "BF.MADD", "BF.INSERT", "BF.RESERVE", "BF.LOADCHUNK", "CF.ADD"))]
     states = []
-    for arguments in (("layout", "redisbloom"), ("keyed", "yes")):
+    for arguments in (("layout", "redisbloom"), ("keyed", "yes", "bloom-memory-usage-limit", "64kb")):
         server = Server(module, *arguments, config=("--appendonly", "yes"))
         (server.directory / "appendonly.aof").write_bytes(b"".join(request(*words) for words in commands))
         with server:
             states.append(digests(server))
+            expect("as many as are asked for", {b"large", b"scales", b"many"} <= states[-1].keys(), True)
             expect("layouts", {server.ask("TYPE", key) for key in states[0]}, {"MBbloom--"})
             server.ask("BF.ADD", "by a client", "x")
             expect("a client's", server.ask("TYPE", "by a client"),

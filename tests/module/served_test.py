@@ -203,7 +203,8 @@ def events(server):
 
 def loading(module):
     for arguments in (("layout", "square"), ("layout",), ("keyed", "perhaps"), ("huge_pages", "2"),
-                      ("client_time", "2"), ("error_rate", "2"), ("initial_size", "0"),
+                      ("client_time", "2"), ("error_rate", "2"), ("error_rate", "0"), ("error_rate", "low"),
+                      ("initial_size", "0"), ("initial_size", "many"),
                       ("CF_BUCKET_SIZE", "256"), ("cf-max-iterations", "0"),
                       ("nonsense", "1")):
         server = Server(module, *arguments)
@@ -212,13 +213,15 @@ def loading(module):
             raise AssertionError(f"loaded with {arguments}")
         expect(f"the log names {arguments[0]}", f"argument '{arguments[0]}'" in server.log, True)
         server.__exit__()
-    upper = Server(module, "ERROR_RATE", "0.02", "INITIAL_SIZE", "400")
+    upper = Server(module, "ERROR_RATE", "0.02", "INITIAL_SIZE", "400", "EXPANSION_FACTOR", "3", "keyed", "no",
+                   config=("--enable-module-command", "yes"))
     with upper as server:
         expect("RedisBloom's arguments",
                [server.ask("CONFIG", "GET", "bf." + name)[1]
-                for name in ("error-rate", "initial-size")], [b"0.02", b"400"])
-        # A second of the same name, and one whose types are taken.
-        refused(server, "MODULE", "LOAD", str(module))
+                for name in ("error-rate", "initial-size", "expansion", "keyed")], [b"0.02", b"400", b"3", b"no"])
+        # A second of the same name: its types are not even tried.
+        expect("a second", refused(server, "MODULE", "LOAD", str(module))[:31], "ERR Error loading the extension")
+        expect("the log", "is taken" in server.log, False)
         # The types keep it from being unloaded; the server says so and lives.
         refused(server, "MODULE", "UNLOAD", "bf")
         expect("still there", server.ask("BF.ADD", "k", "x"), 1)

@@ -1,0 +1,116 @@
+// Numbers, durations and errors of the system as people read them, and what writes them.
+#include "output/text.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <bloomery/error.hpp>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <limits>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "output/system.hpp"
+
+namespace bloomery::cli {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TEST(Text, OfNumbers) {
+  EXPECT_EQ(group_digits(std::uint64_t{999}), "999");
+  EXPECT_EQ(group_digits(std::uint64_t{1'000}), "1,000");
+  EXPECT_EQ(group_digits(12'345'678.6), "12,345,679");
+  for (const double number : {-1.0, kInfinity, -kInfinity, 0 * kInfinity, 1.8e19})
+    EXPECT_EQ(group_digits(number), "unknown") << number;
+  EXPECT_EQ(counted(1, "key"), "1 key");
+  EXPECT_EQ(counted(2'000, "key"), "2,000 keys");
+}
+
+TEST(Text, OfBytes) {
+  for (const auto& [bytes, text] :
+       std::vector<std::pair<double, std::string>>{{0, "0 B"},
+                                                   {1023, "1023 B"},
+                                                   {1024, "1.0 KiB"},
+                                                   {1.5 * 1024 * 1024, "1.5 MiB"},
+                                                   {0x1p60, "1.0 EiB"},
+                                                   {0x1p72, "4096.0 EiB"}})
+    EXPECT_EQ(bytes_text(bytes), text);
+}
+
+TEST(Text, OfTimesAndSpeeds) {
+  for (const auto& [seconds, text] :
+       std::vector<std::pair<double, std::string>>{{0.5, "0.50 s"},
+                                                   {9.99, "9.99 s"},
+                                                   {10, "10 s"},
+                                                   {59.4, "59 s"},
+                                                   {60, "1 min 0 s"},
+                                                   {3599.4, "59 min 59 s"},
+                                                   {3600, "1 h 0 min"},
+                                                   {90'061, "25 h 1 min"},
+                                                   {3.6e8, "very long"},
+                                                   {kInfinity, "very long"},
+                                                   {0 * kInfinity, "very long"}})
+    EXPECT_EQ(duration_text(seconds), text) << seconds;
+  EXPECT_EQ(speed_text(99'999), "99,999 lines/s");
+  EXPECT_EQ(speed_text(1e5), "0.1 M lines/s");
+}
+
+TEST(Text, OfErrorsOfTheSystemSaysWhatToDo) {
+  struct Case {
+    int number;
+    ErrorCode code;
+    std::string remedy;
+  };
+  for (const auto& [number, code, remedy] :
+       {Case{ENOSPC, ErrorCode::no_space, "; make room and run it again"},
+        Case{EDQUOT, ErrorCode::no_space, "; make room and run it again"},
+        Case{ENOMEM, ErrorCode::no_memory, "memory"},
+        Case{EACCES, ErrorCode::io, "; check the permissions"},
+        Case{EFBIG, ErrorCode::io, "; raise the limit of file sizes"},
+        Case{EMFILE, ErrorCode::io, "; raise the limit of open files (ulimit -n)"},
+        Case{ENOENT, ErrorCode::io, "; the directory /none does not exist"},
+        Case{EIO, ErrorCode::io, "error"}}) {
+    try {
+      throw_system("cannot write it", number, "/none/file");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), code) << number;
+      EXPECT_TRUE(std::string(error.what()).starts_with("cannot write it: ")) << error.what();
+      EXPECT_TRUE(std::string(error.what()).ends_with(remedy)) << error.what();
+    }
+  }
+}
+
+// Another process may have made the pipe one that does not wait.
+TEST(Text, IsWrittenWholeIntoAPipeThatDoesNotWait) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  ASSERT_EQ(::fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+  const std::string text(300'000, 'x');
+  std::string read;
+  std::thread reader([&] {
+    std::array<char, 4096> part{};
+    while (read.size() < text.size()) {
+      const ssize_t got = ::read(ends[0], part.data(), part.size());
+      if (got <= 0) break;
+      read.append(part.data(), static_cast<std::size_t>(got));
+    }
+    ::close(ends[0]);
+  });
+  write_all(ends[1], text, "cannot write");
+  reader.join();
+  EXPECT_EQ(read, text);
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  EXPECT_THROW(write_all(ends[1], text, "cannot write"), BrokenPipe);
+  std::signal(SIGPIPE, before);
+  ::close(ends[1]);
+  EXPECT_THROW(write_all(ends[1], text, "cannot write"), Error);
+}
+
+}  // namespace
+}  // namespace bloomery::cli

@@ -159,6 +159,16 @@ TEST_F(OutputFiles, AreAsTheyWereAfterAnErrorOrASignal) {
   EXPECT_EQ(names(), std::vector<std::string>{"out"});
 }
 
+TEST_F(OutputFiles, ThatCannotTakeTheirPlaceAreAnErrorAndLeaveNothing) {
+  const std::string out = path("out");
+  Running tool({"dedup", "-q", "-o", out});
+  tool.write("a\n");
+  tool.wait_until_read();
+  std::filesystem::create_directory(out);
+  EXPECT_TRUE(is_error(tool.finish(), {"cannot write " + out, "Is a directory"}));
+  EXPECT_EQ(names(), std::vector<std::string>{"out"});
+}
+
 TEST_F(OutputFiles, OfAFilterThatRemembersAreWrittenAsLinesCome) {
   const std::string filter = path("f.bloom"), out = file("out", "old\n");
   Running tool({"dedup", "-q", "--filter", filter, "-n", "1K", "-p", "1e-6", "-o", out});

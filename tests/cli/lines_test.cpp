@@ -3,8 +3,11 @@
 
 #include "input/reader.hpp"
 #include "store/scratch.hpp"
+#include "support/effort.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -79,6 +82,27 @@ TEST(Lines, ABlockHasTheRoomThatIsAskedFor) {
   block.reserve(5 * Block::kUsualBytes);
   block.reset();
   EXPECT_EQ(block.capacity(), Block::kUsualBytes);
+}
+
+TEST(Lines, WhatKeepsThemFromBeingFoundIsThrown) {
+  if (test::kSanitized) GTEST_SKIP() << "the sanitizer itself takes the address space";
+  Block block(std::size_t{16} << 20);
+  block.size = block.capacity();
+  std::fill_n(block.data(), block.size, '\n');  // eight bytes for the end of each
+  for (const unsigned threads : {1U, 2U}) {
+    FoundLinesQueue full(threads, '\n', {}, {std::nullopt, true});
+    full.push(&block);
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+    const rlimit few{pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (rlim_t{64} << 20),
+                     before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_AS, &few), 0);
+    bool idle = false;
+    EXPECT_THROW((void)full.next_for(std::chrono::minutes(1), idle), std::bad_alloc);
+    ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+  }
 }
 
 // A reader whose lines nobody takes waits for a block, and ends when there will be none.

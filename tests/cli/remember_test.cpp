@@ -47,7 +47,7 @@ TEST_F(Remember, RepeatsWithinABatchAndAcrossBatchesAreCaught) {
 TEST_F(Remember, ASignalBetweenTwoSlicesEndsTheRunWithWhatIsRemembered) {
   constexpr int kLines = 100'000;
   ASSERT_EQ(run({"create", filter(), "--window", "6400", "--slices", "64", "-p", "1e-6"}).code, 0);
-  Running tool({"dedup", "--filter", filter(), file("lines", numbers(0, kLines))});
+  Running tool({"dedup", "--json", "--filter", filter(), file("lines", numbers(0, kLines))});
   const std::string first = tool.read(1);
   tool.signal(SIGTERM);
   const Ran ran = tool.finish();
@@ -56,6 +56,10 @@ TEST_F(Remember, ASignalBetweenTwoSlicesEndsTheRunWithWhatIsRemembered) {
   const auto count = static_cast<int>(std::count(printed.begin(), printed.end(), '\n'));
   EXPECT_LT(count, kLines);
   EXPECT_TRUE(printed == numbers(0, count));
+  const json told = json::parse(ran.err);
+  EXPECT_EQ(told["lines"], count);
+  EXPECT_EQ(told["new"], count);
+  EXPECT_EQ(told["bytes"], printed.size());
   EXPECT_EQ(run({"check", filter()}, numbers(std::max(0, count - 6400), count + 1000)).out,
             numbers(std::max(0, count - 6400), count));
 }

@@ -82,7 +82,7 @@ TEST(Statistics, OfTwoGenerationsThatAreTooFullAdviseToRotate) {
   stats.over_capacity = true;
   EXPECT_NE(warning(stats).find("its false-positive rate is now 10 %, not 1 %; ADVICE"),
             std::string::npos);
-  stats.generations.emplace();
+  stats.generations = FilterStats::Generations{};
   EXPECT_NE(warning(stats).find("not 1 %; rotate it, or create a larger one"), std::string::npos);
 }
 

@@ -24,7 +24,8 @@ constexpr std::array<std::string_view, BLOOMERY_INTERNAL + 1> kNames = {
     "poisoned",     "unavailable",      "denied",    "missing",    "inherited",
     "internal"};
 
-// Both lists have one order, and grow at their ends; tests/c/errors_test.cpp compares them.
+// The numbers of bloomery_code never change, and 20 is BLOOMERY_INTERNAL: a code after `inherited` needs another rule.
+// tests/c/errors_test.cpp compares all of them.
 constexpr std::int32_t code_of(ErrorCode code) noexcept {
   return static_cast<std::int32_t>(code) + 1;
 }

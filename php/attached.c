@@ -56,8 +56,8 @@ PHP_MSHUTDOWN_FUNCTION(bloomery_attached) {
 
 uint32_t bloomery_count_attached(void) { return zend_hash_num_elements(&ATTACHED); }
 
-/* False: the file does not exist, or its state cannot be read. Times of files may be whole seconds, or every second one,
- * so two changes can have the same time. */
+/* False: the file does not exist, or its state cannot be read. Times of files may be whole seconds, or every second
+ * one, so two changes can have the same time. */
 static bool look(const char *path, struct known_file *file) {
   const time_t now = time(NULL);
   struct stat found;

@@ -101,6 +101,8 @@ def main(root, build):
     groups = collections.defaultdict(list)  # a program writes several profiles
     for profile in (build / "profiles").glob("*.profraw"):
         groups[profile.name.split("_")[0]].append(profile)
+    if not groups:
+        sys.exit(f"there is no profile in {build / 'profiles'}")
     contents = {group: profiles[0].read_bytes() for group, profiles in groups.items()}
     taken = Taken(root)
     for path, names in programs_in(build):

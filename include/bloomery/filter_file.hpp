@@ -282,7 +282,8 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
 
 // The result of `verify`. ok() means that every byte is the one that its writer wrote.
 struct VerifyReport {
-  // in_use: a writer has the file open. recoverable: opening the file for writing repairs it.
+  // in_use: a writer has the file open, or writers changed it whenever it was read. recoverable: opening the file for
+  // writing repairs it.
   enum class State : std::uint8_t { clean, in_use, recoverable, unclean };
   State state = State::clean;
   std::uint64_t chunks = 0;  // chunks of the bits, 64 KiB each

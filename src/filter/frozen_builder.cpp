@@ -187,7 +187,9 @@ FrozenFilter FrozenBuilder::build(unsigned threads) try {
     plan = of_different;
     if (!same_partitions) {
       partitions.clear();
-      partitions = build_partitions(keys, plan, threads_for(plan), different);
+      const bool few = sum_of(different) < keys.count() / 2;
+      partitions = build_partitions(keys, plan, threads_for(plan),
+                                    few ? different : std::span<const std::uint64_t>());
     }
   }
   FrozenFilter filter(plan, hasher_, std::move(partitions));

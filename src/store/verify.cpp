@@ -60,6 +60,13 @@ void check_unsummed(const Opened& opened, VerifyReport& report) {
   }
 }
 
+// A snapshot's writer puts another file at the path. A file that was removed is still the one that was opened.
+bool is_replaced(const Opened& opened, const std::string& path) {
+  Os::Stat there;
+  const int looked = uninterrupted([&] { return opened.file.os().stat_path(path.c_str(), there); });
+  return looked == 0 && !is_same_file(there, opened.file.stat());
+}
+
 VerifyReport verify_once(const Opened& opened) {
   const Header& header = opened.header;
   VerifyReport report;
@@ -95,10 +102,9 @@ VerifyReport Files::verify(const std::string& path) const {
       const Opened opened = open_for_reading(*os_, path);
       VerifyReport report = verify_once(opened);
       const FoundHeader after = read_headers(opened.file);
-      // If a writer has changed the file in between, the bytes that were read are useless. A snapshot's writer puts
-      // another file at the path.
+      // If a writer has changed the file in between, the bytes that were read are useless.
       const bool changed =
-          after.header.generation != opened.header.generation || !still_at_path(opened.file);
+          after.header.generation != opened.header.generation || is_replaced(opened, path);
       if (changed && i < kTries) continue;
       if (changed) {
         report = {.state = FileState::in_use,

@@ -45,8 +45,8 @@ TEST_F(Remember, RepeatsWithinABatchAndAcrossBatchesAreCaught) {
 // A slice of a window is full in the middle of a block of lines, which are printed before they are remembered. The
 // output is full and nobody reads it, so the signal comes there.
 TEST_F(Remember, ASignalBetweenTwoSlicesEndsTheRunWithWhatIsRemembered) {
-  constexpr int kLines = 100'000;
-  ASSERT_EQ(run({"create", filter(), "--window", "6400", "--slices", "64", "-p", "1e-6"}).code, 0);
+  constexpr int kLines = 400'000;  // more than the largest pipe holds
+  ASSERT_EQ(run({"create", filter(), "--window", "6400", "--slices", "64", "-p", "1e-12"}).code, 0);
   Running tool({"dedup", "--json", "--filter", filter(), file("lines", numbers(0, kLines))});
   const std::string first = tool.read(1);
   tool.signal(SIGTERM);

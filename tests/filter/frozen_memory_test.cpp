@@ -128,7 +128,6 @@ TEST(FrozenMemory, ThatIsLackingAtTheEndIsAnError) {
   EXPECT_EQ(errors, 7U);
 }
 
-// The header of a file says so much, under a checksum that is right, and the bytes end after 20 KiB.
 // At this rate all inserts would have six partitions, and the few different keys have one: it has no room for all
 // inserts.
 TEST(FrozenMemory, IsForDifferentKeys) {
@@ -185,6 +184,7 @@ TEST(FrozenMemory, IsNotForTheRepeatsOfOneKey) {
     ASSERT_TRUE(contents->may_contain(Hasher()(key))) << key;
 }
 
+// The header of a file says so much, under a checksum that is right, and the bytes end after 20 KiB.
 TEST(FrozenMemory, OfALieIsNotAskedFor) {
   FrozenBuilder builder(0.01);
   for (std::uint64_t key = 0; key < 1'000; ++key) builder.insert(key);

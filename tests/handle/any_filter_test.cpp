@@ -1,6 +1,8 @@
 // The handle over filters in memory and in files: every kind has the same answers in both places as the
 // filter of its kind.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <bloomery/bloomery.hpp>
 
 #include <algorithm>
@@ -144,6 +146,15 @@ TEST_P(AnyKind, VerifiesItsOwnFileWhateverIsAtItsOldPath) {
   EXPECT_TRUE(filter.verify().ok());
   filter.close();
   EXPECT_TRUE(filter.verify().ok());
+}
+
+TEST_P(AnyKind, IsVerifiedWithoutAName) {
+  AnyFilter::create(path(), spec()).close();
+  const int fd = ::open(path().c_str(), O_RDONLY | O_CLOEXEC);
+  std::filesystem::remove(path());
+  const VerifyReport report = AnyFilter::verify("/proc/self/fd/" + std::to_string(fd));
+  ::close(fd);
+  EXPECT_EQ(report.state, VerifyReport::State::clean) << report.detail;
 }
 
 // A copy has checksums of its own, which would call what is damaged whole.

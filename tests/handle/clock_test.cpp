@@ -94,7 +94,6 @@ TEST(AnyWindow, IsSetBackAmongTimesBeforeAnyClock) {
   EXPECT_FALSE(filter.may_contain("a"));
 }
 
-// A reader forgets in memory of its own, until it opens the file again.
 // A reader sets back what it has in memory, and the file stays.
 TEST(AnyWindow, OfAReaderIsSetBackToo) {
   const Scratch scratch;
@@ -112,6 +111,7 @@ TEST(AnyWindow, OfAReaderIsSetBackToo) {
   EXPECT_EQ(AnyFilter::open(scratch / "w").file()->window().now(), 9'000'000'000U);
 }
 
+// A reader forgets in memory of its own, until it opens the file again.
 TEST(AnyWindow, OfAReaderIsThatOfTheFileAfterAReload) {
   const Scratch scratch;
   AnyFilter writer = AnyFilter::create(scratch / "w", kSeconds);

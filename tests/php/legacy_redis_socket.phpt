@@ -24,12 +24,12 @@ var_dump((new Bucket($redis))->exists("three"));
 try { new Bucket(['host' => "$socket.gone"]); } catch (Exception $e) { var_dump($e->getCode() === Exception::UNAVAILABLE); }
 // An object that was never connected names no host.
 class Unconnected extends Redis {
-    function getHost() { return ""; }
-    function getPort() { return 0; }
-    function getDBNum() { return 0; }
-    function getReadTimeout() { return 0.0; }
-    function getAuth() { return null; }
-    function _prefix($key) { return $key; }
+    function getHost(): string { return ""; }
+    function getPort(): int { return 0; }
+    function getDBNum(): int { return 0; }
+    function getReadTimeout(): float { return 0.0; }
+    function getAuth(): mixed { return null; }
+    function _prefix($key): string { return $key; }
 }
 try { new Bucket(new Unconnected); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 --EXPECT--

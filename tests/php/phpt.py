@@ -2,9 +2,9 @@
 """Runs one .phpt by PHP's own run-tests.php: phpt.py EXTENSION FILE [MODULE]
 
 A test that is skipped fails: what it takes is installed by ./dev test. It finds a scratch directory in SCRATCH. If its
-name says redis, the port of a server is in REDIS_PORT and its socket in REDIS_SOCKET, with the module if it says module.
-If it says tls, one for TLS is in REDIS_TLS_PORT, whose certificate an authority in CERTIFICATES has signed: ca.pem, and
-client.pem with its key.
+name says redis, the port of a server is in REDIS_PORT and its socket in REDIS_SOCKET, with the module if it says
+module. If it says tls, one for TLS is in REDIS_TLS_PORT, whose certificate an authority in CERTIFICATES has signed:
+ca.pem, and client.pem with its key.
 """
 
 import os
@@ -84,8 +84,8 @@ def run(extension, file, scratch, server):
     own = ["-n", "-d", f"extension={extension}", "-d", "error_reporting=-1"]
     if server:
         own += ["-d", "extension=igbinary", "-d", "extension=redis"]
-    ran = subprocess.run(["php", run_tests(), "-q", "--offline", "--no-color", *own, file.name], cwd=scratch, env=environment,
-                         text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+    ran = subprocess.run(["php", run_tests(), "-q", "--offline", "--no-color", *own, file.name], cwd=scratch,
+                         env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
     passed = ran.returncode == 0 and "PASS " in ran.stdout and "SKIP " not in ran.stdout
     if not passed:
         print(ran.stdout)

@@ -286,7 +286,6 @@ TEST_F(Writer, AStringThatWasEvictedMeanwhileReplacesNothing) {
   EXPECT_EQ(keys_there(), 1);
 }
 
-// Keys may come so slowly that the server drops the string that only holds room for them.
 // A writer of keys for one string collects them here, and the bits of another filter with them.
 TEST_F(Writer, CollectsKeysAndBits) {
   const auto keys = keys_from(1, 2'000), others = keys_from(50'000, 2'000);
@@ -324,6 +323,7 @@ TEST_F(Writer, ManyShardsAreMadeInParts) {
   EXPECT_EQ(keys_there(), 40);
 }
 
+// Keys may come so slowly that the server drops the string that only holds room for them.
 TEST_F(Writer, CollectedKeysOutliveTheirString) {
   const auto keys = keys_from(1, 2'000);
   {

@@ -119,7 +119,7 @@ TEST_F(WithMaster, BelievesNoPortThatIsNone) {
 TEST(Master, IsNoServerThatSaysSomethingElse) {
   const Server real;
   Scripted server(real.path());
-  const RedisAddress address{.timeout = 100ms,
+  const RedisAddress address{.timeout = 500ms,
                              .sentinels = RedisSentinels{"urls", {{"127.0.0.1", server.port()}}}};
   const auto answering = [&](const std::string& role) {
     server.say([&, role](const Scripted::Words& words) -> std::optional<std::string> {

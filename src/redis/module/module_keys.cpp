@@ -238,7 +238,7 @@ std::size_t ModuleKeys::run(ItemOperation operation, Items items, std::span<bool
     return count;
   };
   batches_.begin();
-  if (record_ && operation == ItemOperation::remove)
+  if (record_ && operation == ItemOperation::remove && !items.empty())
     throw Error(ErrorCode::wrong_kind,
                 name_of(0) +
                     ": a filter in shards does not count, so that no key can be removed; "

@@ -44,6 +44,7 @@ Socket::Socket(const RedisAddress& address, std::string name)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       error = connected();
     }
+    if (error == EAGAIN) error = ETIMEDOUT;
     if (error == EINPROGRESS) {
       socklen_t length = sizeof error;
       if (!wait(POLLOUT, timeout_))

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 SOURCE = pathlib.Path(sys.argv[1])
-FLAGS = re.search(r'"name": "coverage".*?"CMAKE_CXX_FLAGS": "([^"]*)"', (SOURCE / "CMakePresets.json").read_text(),
+FLAGS = re.search(r'"name": "coverage".*?"CMAKE_CXX_FLAGS":\s*"([^"]*)"', (SOURCE / "CMakePresets.json").read_text(),
                   re.DOTALL)[1].split()
 CODE = {"src/one/a.cpp": """#include <csignal>
 #include <cstdlib>

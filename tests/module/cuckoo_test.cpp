@@ -161,9 +161,6 @@ TEST(Cuckoo, GrowsOnlyAsFarAsItMay) {
   EXPECT_EQ(filter->header().sub_filters, 2U);
 }
 
-// Removed are always the oldest items, so that the first sub-filter empties and in the end has room for
-// all that the newest holds. Slices of 2^22 buckets leave some of the newest for later, and whatever is
-// added meanwhile comes into the part that is empty by then: the sub-filter must not go.
 // Adds keys, from 0 on, until it has so many sub-filters, and so many more; how many it added.
 std::uint64_t grow(Filter& filter, std::uint64_t sub_filters, std::uint64_t more) {
   std::uint64_t added = 0;
@@ -173,6 +170,9 @@ std::uint64_t grow(Filter& filter, std::uint64_t sub_filters, std::uint64_t more
   return added;
 }
 
+// Removed are always the oldest items, so that the first sub-filter empties and in the end has room for
+// all that the newest holds. Slices of 2^22 buckets leave some of the newest for later, and whatever is
+// added meanwhile comes into the part that is empty by then: the sub-filter must not go.
 TEST(Cuckoo, IsCompactedInSlices) {
   const auto filter = Filter::make(plan(std::uint64_t{1} << 22, 1, 20, 1));
   std::uint64_t added = grow(*filter, 2, 100'000);

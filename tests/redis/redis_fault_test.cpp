@@ -5,18 +5,12 @@
 
 #include <gtest/gtest.h>
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <thread>
 
-#include "redis/listener.hpp"
 #include "redis/parsed.hpp"
 #include "redis/proxy.hpp"
 #include "redis/scripted.hpp"
@@ -24,7 +18,6 @@
 #include "redis/shapes.hpp"
 #include "redis/strings/redis_header.hpp"
 #include "redis/strings/string_bits.hpp"
-#include "support/in_child.hpp"
 #include "support/random.hpp"
 
 namespace bloomery {
@@ -399,102 +392,6 @@ TEST(RedisFault, WhatIsNotRedisIsNotBelieved) {
         RedisFilter::open({{.socket = std::string(200, 'x')}, "filter"});
       },
       ErrorCode::invalid_argument);
-}
-
-TEST(Socket, SaysHowItsProgramMayOpenMore) {
-  EXPECT_TRUE(test::in_child([] {
-    const rlimit none{.rlim_cur = 0, .rlim_max = 0};
-    ::setrlimit(RLIMIT_NOFILE, &none);
-    const std::string said = error_of(
-        [] {
-          RedisFilter::open({{.socket = "/nowhere"}, "filter"});
-        },
-        ErrorCode::unavailable);
-    return said.find("ulimit -n") != std::string::npos;
-  }));
-}
-
-TEST(Socket, WaitsNoLongerThanItsTimeout) {
-  // A client that nobody accepts fills the queue, and the server drops the packets of the next.
-  const test::Listener full(0);
-  const detail::Socket first({.port = full.port()}, "first");
-  std::string said =
-      error_of([&] { detail::Connection({.port = full.port(), .timeout = 20ms}).ask({"PING"}); },
-               ErrorCode::unavailable);
-  EXPECT_NE(said.find("cannot be reached: Connection timed out"), std::string::npos) << said;
-  // One that is not read takes as many bytes as the system has room for.
-  const test::Listener deaf;
-  detail::Socket socket({.port = deaf.port(), .timeout = 20ms}, "deaf");
-  said = error_of([&] { socket.send(std::string(std::size_t{32} << 20, 'x')); },
-                  ErrorCode::unavailable);
-  EXPECT_NE(said.find("no answer within 20 ms"), std::string::npos) << said;
-}
-
-// A busy server takes the next client when it comes to it.
-TEST(Socket, WaitsForRoomInTheQueueOfAPath) {
-  const test::Scratch scratch;
-  const std::string path = scratch / "socket";
-  sockaddr_un name{};
-  name.sun_family = AF_UNIX;
-  path.copy(name.sun_path, sizeof name.sun_path - 1);
-  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
-  ASSERT_EQ(::listen(listener, 0), 0);
-  const detail::Socket first({.socket = path}, "first");
-  const std::string said =
-      error_of([&] { detail::Connection({.socket = path, .timeout = 20ms}).ask({"PING"}); },
-               ErrorCode::unavailable);
-  EXPECT_NE(said.find("cannot be reached"), std::string::npos) << said;
-  EXPECT_NE(said.find("timed out"), std::string::npos) << said;
-  std::jthread server([&] {
-    std::this_thread::sleep_for(5ms);
-    ::close(::accept(listener, nullptr, nullptr));
-  });
-  const detail::Socket second({.socket = path}, "second");
-  server.join();
-  ::close(listener);
-}
-
-TEST(Connection, HasNoAnswersOfTheOneBefore) {
-  const Server server;
-  detail::Connection connection(server.address());
-  detail::Commands ping;
-  ping.command({"PING"});
-  connection.send(ping);
-  const std::uint64_t first = connection.count();
-  (void)connection.receive(first);
-  connection.drop();
-  error_of([&] { (void)connection.receive(first); }, ErrorCode::unavailable);
-  connection.send(ping);
-  error_of([&] { (void)connection.receive(first); }, ErrorCode::unavailable);
-  EXPECT_EQ(connection.count(), first + 1);
-  EXPECT_EQ(connection.receive(first + 1)->type, REDIS_REPLY_STATUS);
-}
-
-// Only a refused AUTH has words that nobody may see.
-TEST(Connection, SaysWhichDatabaseThereIsNot) {
-  const Server server({"--requirepass", "word"});
-  RedisAddress address = server.address();
-  address.password = "word";
-  address.database = 99;
-  const std::string said =
-      error_of([&] { detail::Connection(address).ask({"PING"}); }, ErrorCode::io);
-  EXPECT_NE(said.find("DB index is out of range"), std::string::npos) << said;
-}
-
-// A program may have closed its standard streams and print all the same, which must not get to the server.
-TEST(Socket, IsNotInThePlaceOfAStandardStream) {
-  const Server server;
-  const int input = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
-  ::close(0);
-  detail::Connection connection(server.address());
-  connection.ask({"PING"});
-  const int free_still = ::fcntl(0, F_GETFD);
-  if (input >= 0) {
-    ::dup2(input, 0);
-    ::close(input);
-  }
-  EXPECT_EQ(free_still, -1);
 }
 
 }  // namespace

@@ -187,6 +187,7 @@ FrozenFilter FrozenBuilder::build(unsigned threads) try {
     plan = of_different;
     if (!same_partitions) {
       partitions.clear();
+      // To copy different keys alone sorts all of them again. It is worth that only where most are repeats.
       const bool few = sum_of(different) < keys.count() / 2;
       partitions = build_partitions(keys, plan, threads_for(plan),
                                     few ? different : std::span<const std::uint64_t>());

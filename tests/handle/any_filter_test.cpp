@@ -1,12 +1,9 @@
 // The handle over filters in memory and in files: every kind has the same answers in both places as the
 // filter of its kind.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <bloomery/bloomery.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -27,17 +24,6 @@ namespace {
 
 using Operation = AnyFilter::Operation;
 
-class AnyKind : public testing::TestWithParam<Kind> {
- protected:
-  [[nodiscard]] FilterSpec spec() const { return spec_of_kind(GetParam()); }
-  [[nodiscard]] std::string path() const { return scratch_ / "f.bloom"; }
-  void damage() const {
-    std::fstream bytes(path(), std::ios::in | std::ios::out | std::ios::binary);
-    bytes.seekp(8'200);
-    bytes.put('\x5a');
-  }
-  Scratch scratch_;
-};
 INSTANTIATE_TEST_SUITE_P(, AnyKind, kKindsOfKeys, name_of_kind);
 
 TEST_P(AnyKind, AnswersTheSameInMemoryInBytesAndInAFile) {
@@ -127,127 +113,6 @@ TEST_P(AnyKind, RebuildsBesideWhatIsThere) {
   EXPECT_FALSE(reader.may_contain("old"));
   { AnyFilter::rebuild(path(), plan(spec())).insert("dropped"); }
   EXPECT_TRUE(AnyFilter::open(path()).may_contain("new"));
-}
-
-TEST_P(AnyKind, VerifiesTheFile) {
-  AnyFilter::create(path(), spec()).insert("a");
-  EXPECT_TRUE(AnyFilter::verify(path()).ok());
-  EXPECT_GT(AnyFilter::verify(path()).chunks, 0U);
-  damage();
-  EXPECT_FALSE(AnyFilter::verify(path()).ok());
-}
-
-TEST_P(AnyKind, VerifiesItsOwnFileWhateverIsAtItsOldPath) {
-  AnyFilter filter = AnyFilter::create(path(), spec());
-  filter.insert("a");
-  std::filesystem::rename(path(), path() + ".moved");
-  std::ofstream(path()) << "not a filter";
-  filter.keep_alive();
-  EXPECT_TRUE(filter.verify().ok());
-  filter.close();
-  EXPECT_TRUE(filter.verify().ok());
-}
-
-TEST_P(AnyKind, IsVerifiedWithoutAName) {
-  AnyFilter::create(path(), spec()).close();
-  const int fd = ::open(path().c_str(), O_RDONLY | O_CLOEXEC);
-  std::filesystem::remove(path());
-  const VerifyReport report = AnyFilter::verify("/proc/self/fd/" + std::to_string(fd));
-  ::close(fd);
-  EXPECT_EQ(report.state, VerifyReport::State::clean) << report.detail;
-}
-
-// A copy has checksums of its own, which would call what is damaged whole.
-TEST_P(AnyKind, OfADamagedFileIsNotCopied) {
-  const auto keys = text_keys("key", 5'000);
-  const std::string whole = scratch_ / "whole", out = scratch_ / "out";
-  for (const std::string& each : {path(), whole}) {
-    AnyFilter filter = AnyFilter::create(each, spec());
-    filter.insert_many(keys);
-    filter.close();
-  }
-  damage();
-  const auto refused = [&](const std::function<void()>& call) {
-    expect_error(ErrorCode::corrupt, {path(), "salvage"}, call);
-  };
-  AnyFilter damaged = AnyFilter::open(path());
-  refused([&] { (void)damaged.encode(); });
-  refused([&] { (void)damaged.copy(); });
-  refused([&] { damaged.save(out); });
-  if (GetParam() == Kind::plain || GetParam() == Kind::counting) {
-    AnyFilter memory{plan(spec())};
-    refused([&] { memory.merge(damaged); });
-    EXPECT_FALSE(memory.may_contain(keys[0]));
-    refused([&] { (void)AnyFilter::merge(std::vector{whole, path()}, out); });
-  }
-  if (GetParam() == Kind::plain) {
-    AnyFilter memory{plan(spec())};
-    memory.insert_many(keys);
-    refused([&] { memory.intersect(damaged); });
-    EXPECT_EQ(memory.may_contain_many(keys), keys.size());
-    refused([&] { AnyFilter::convert(path(), out); });
-    // A writer that adds to other chunks has not looked at this one.
-    refused([&] { (void)AnyFilter::open(path(), Access::write).encode(); });
-  }
-  EXPECT_FALSE(std::filesystem::exists(out));
-  EXPECT_EQ(AnyFilter::open(whole).encode(), AnyFilter::open(whole, Access::write).encode());
-}
-
-// The sums in the file are not those of what its writer has changed since.
-TEST_P(AnyKind, OfAnOpenWriterIsCopiedWithItsKeys) {
-  const auto keys = text_keys("key", 3'000);
-  for (const Durability durability : {Durability::none, Durability::process, Durability::sync}) {
-    AnyFilter writer =
-        AnyFilter::create(path(), spec(), {.durability = durability, .replace = true});
-    writer.insert_many(keys);
-    EXPECT_EQ(AnyFilter::decode(writer.encode()).may_contain_many(keys), keys.size());
-    writer.insert("one more");
-    EXPECT_TRUE(AnyFilter::decode(writer.encode()).may_contain("one more"));
-    EXPECT_TRUE(writer.copy().may_contain("one more"));
-    writer.close();
-    AnyFilter before = AnyFilter::open(path());
-    AnyFilter next = AnyFilter::open(path(), Access::write, {.durability = durability});
-    next.insert_many(text_keys("next", 1'000));
-    AnyFilter beside = AnyFilter::open(path());
-    for (AnyFilter* const reader : {&before, &beside})
-      EXPECT_EQ(AnyFilter::decode(reader->encode()).may_contain_many(keys), keys.size());
-  }
-}
-
-// The room for a piece of the file still has the bits of the piece before, and holes are not read.
-TEST(AnyPlain, OfASparseFileIsCopied) {
-  const Scratch scratch;
-  const std::string path = scratch / "f", sparse = scratch / "sparse";
-  const FilterSpec spec{.capacity = 10'000'000, .fpr = 0.01};
-  AnyFilter file = AnyFilter::create(path, spec);
-  file.insert_many(text_keys("key", 20));
-  file.close();
-  ASSERT_GT(std::filesystem::file_size(path), std::uint64_t{2} << 22);  // several pieces of 4 MiB
-  ASSERT_EQ(std::system(("cp --sparse=always " + path + " " + sparse).c_str()), 0);
-  EXPECT_FALSE(AnyFilter::open(path).stats(Precision::exact).sampled);
-  EXPECT_TRUE(AnyFilter::open(sparse).stats(Precision::exact).sampled)
-      << "its holes take no memory";
-  AnyFilter::convert(sparse, scratch / "copy");
-  const FilterFile copy = FilterFile::open(scratch / "copy"), original = FilterFile::open(path);
-  const std::span<const std::byte> bytes = copy.view().bytes(), wanted = original.view().bytes();
-  ASSERT_EQ(bytes.size(), wanted.size());
-  EXPECT_EQ(std::memcmp(bytes.data(), wanted.data(), bytes.size()), 0);
-}
-
-// What another writer has done since is no damage.
-TEST_P(AnyKind, OfAFileThatIsClosedAndChangedIsCopied) {
-  for (const Durability durability : {Durability::process, Durability::sync, Durability::none}) {
-    AnyFilter first =
-        AnyFilter::create(path(), spec(), {.durability = durability, .replace = true});
-    first.insert("a");
-    first.close();
-    AnyFilter second = AnyFilter::open(path(), Access::write);
-    second.insert_many(text_keys("key", 1'000));
-    second.close();
-    AnyFilter copy = first.copy();
-    EXPECT_TRUE(copy.may_contain("a"));
-    EXPECT_FALSE(first.encode().empty());
-  }
 }
 
 TEST_P(AnyKind, CountsTheKeysBeforeOneWhoseConversionThrows) {

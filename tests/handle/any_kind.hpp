@@ -6,7 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <fstream>
 #include <string>
+
+#include "store/scratch.hpp"
 
 namespace bloomery::test {
 
@@ -22,5 +25,18 @@ inline const auto kKindsOfKeys =
 inline std::string name_of_kind(const testing::TestParamInfo<Kind>& param) {
   return std::string(to_string(param.param));
 }
+
+// A file of that kind, which may be damaged.
+class AnyKind : public testing::TestWithParam<Kind> {
+ protected:
+  [[nodiscard]] FilterSpec spec() const { return spec_of_kind(GetParam()); }
+  [[nodiscard]] std::string path() const { return scratch_ / "f.bloom"; }
+  void damage() const {
+    std::fstream bytes(path(), std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(8'200);
+    bytes.put('\x5a');
+  }
+  Scratch scratch_;
+};
 
 }  // namespace bloomery::test

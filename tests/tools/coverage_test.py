@@ -51,7 +51,8 @@ def main(root):
         for words in (["0"], ["1"]) if "one" in name else ([],):
             ran = subprocess.run([program, *words], env=environment)
             assert (ran.returncode == -9) == (words == ["1"]), ran
-    said = subprocess.run([SOURCE / "tools/coverage.py", root, build], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([SOURCE / "tools/coverage.py", root, build], capture_output=True, text=True,
+                          check=True).stdout
     missed = (build / "missed.txt").read_text()
     assert missed == MISSED, missed
     folders = {words[0]: " ".join(words[1:]) for words in map(str.split, said.splitlines()[1:-1])}

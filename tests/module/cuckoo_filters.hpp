@@ -11,7 +11,7 @@
 
 namespace bloomery::server::cuckoo {
 
-inline const AtMost kAnyMemory(UINT64_MAX);
+inline const test::AtMost kAnyMemory(UINT64_MAX);
 
 inline std::uint64_t hash_of(std::uint64_t number) {
   return hash("item:" + std::to_string(number));

@@ -15,6 +15,7 @@ recognized without a test. The exit status is 0 however many survive.
 
 import argparse
 import hashlib
+import math
 import os
 import pathlib
 import random
@@ -37,10 +38,21 @@ def limit_of(seconds):
     return 60 + 5 * seconds
 
 
+# The processes that share the cases of a GoogleTest program: one process per case, as in ctest, takes longer to start,
+# and a single one waits for servers most of the time.
+SHARDS = 3
+
+
+def stop(child):
+    """Ends a process, if it runs, and the processes that it started."""
+    if child.poll() is None:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
 @dataclass(frozen=True)
 class Tests:
-    """GoogleTest programs, each run as one process, which is faster than one process per case as in ctest; and tests of
-    ctest by a pattern, with the targets that they need."""
+    """GoogleTest programs; and tests of ctest by a pattern, with the targets that they need."""
     programs: tuple
     pattern: str = ""
     targets: tuple = ()
@@ -132,18 +144,18 @@ class Build:
         self.tree, self.jobs, self.folder = tree, jobs, tree / "build/release"
         self.made, self.limits = {}, {}
 
-    def run(self, *words, seconds=None):
-        """Whether a command succeeds in time; the processes that it started end with it."""
+    def start(self, words, **variables):
         with open(self.tree / "build/mutate.log", "ab") as log:
-            child = subprocess.Popen(words, cwd=self.tree, stdout=log, stderr=log, start_new_session=True)
-            try:
-                return child.wait(seconds) == 0
-            except subprocess.TimeoutExpired:
-                return False
-            finally:
-                if child.poll() is None:
-                    os.killpg(child.pid, signal.SIGKILL)
-                    child.wait()
+            return subprocess.Popen(words, cwd=self.tree, stdout=log, stderr=log, start_new_session=True,
+                                    env={**os.environ, **variables})
+
+    def run(self, *words):
+        """Whether a command succeeds; the processes that it started end with it."""
+        child = self.start(words)
+        try:
+            return child.wait() == 0
+        finally:
+            stop(child)
 
     def configure(self):
         return self.run("cmake", "--preset", "release", "-DBLOOMERY_TESTS=ON")
@@ -152,18 +164,32 @@ class Build:
         return self.run("ninja", "-C", self.folder, "-j", str(self.jobs), *tests.programs, *tests.targets)
 
     def test(self, tests):
-        """Whether all tests pass; the first call, for the unchanged code, measures them."""
-        commands = [(next(self.folder.glob(f"tests/*/{name}")), "--gtest_brief=1", "--gtest_fail_fast")
-                    for name in tests.programs]
+        """Whether all tests pass, each in time; the first call, for the unchanged code, measures them."""
+        waiting = [((next(self.folder.glob(f"tests/*/{name}")), "--gtest_brief=1", "--gtest_fail_fast"),
+                    (("GTEST_TOTAL_SHARDS", str(SHARDS)), ("GTEST_SHARD_INDEX", str(shard))))
+                   for name in tests.programs for shard in range(SHARDS)]
         if tests.pattern:
-            commands.append(("ctest", "--test-dir", self.folder, "-j", str(self.jobs), "-R", tests.pattern,
-                             "--stop-on-failure", "--no-tests=error"))
-        for command in commands:
-            begin = time.monotonic()
-            if not self.run(*command, seconds=self.limits.get(command)):
-                return False
-            self.limits.setdefault(command, limit_of(time.monotonic() - begin))
-        return True
+            waiting.append((("ctest", "--test-dir", self.folder, "-j", str(self.jobs), "-R", tests.pattern,
+                             "--stop-on-failure", "--no-tests=error"), ()))
+        running = {}
+        try:
+            while waiting or running:
+                while waiting and len(running) < SHARDS * self.jobs:
+                    words, variables = command = waiting.pop(0)
+                    running[command] = self.start(words, **dict(variables)), time.monotonic()
+                time.sleep(0.02)
+                for command, (child, begin) in list(running.items()):
+                    seconds = time.monotonic() - begin
+                    if child.poll() is None and seconds <= self.limits.get(command, math.inf):
+                        continue
+                    if child.poll() != 0:
+                        return False
+                    self.limits.setdefault(command, limit_of(seconds))
+                    del running[command]
+            return True
+        finally:
+            for child, _ in running.values():
+                stop(child)
 
     def objects(self):
         """{compiled file: its checksum}; ccache and ninja make the same bytes from the same code."""

@@ -24,6 +24,7 @@ RARE = {
     "COPY": "a shard is full",
     "EXISTS": "a string is made where there is nothing",
     "TYPE": "something else is in the place",
+    "INFO": "a server has become a replica and a master again",
     ("add", "EVAL"): "the bucket of a PHP class; a filter that was deleted meanwhile",
 }
 

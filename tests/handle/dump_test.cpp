@@ -218,6 +218,21 @@ TEST(Dump, HasTheRightsOfItsSourceAndOfTheOneBefore) {
   std::filesystem::permissions(source, closed);
   AnyFilter::convert(source, scratch / "new");
   EXPECT_EQ(mode_of(scratch / "new"), closed);
+  FrozenBuilder builder(0.01);
+  for (const std::string& each : keys()) builder.insert(each);
+  const FrozenFilter list = builder.build();
+  write_dump(dump, module_header(list.plan(), list.hasher(), list.keys()), list.pieces());
+  AnyFilter::convert(dump, scratch / "frozen");
+  EXPECT_EQ(mode_of(scratch / "frozen"), closed);
+}
+
+// docs/format.md
+TEST(Dump, BeginsWithItsMagicAndVersion) {
+  const Scratch scratch;
+  dump_plain(scratch / "dump", Layout::blocked, Hasher());
+  EXPECT_EQ(text_of(scratch / "dump").substr(0, 16), std::string("\x89"
+                                                                 "BLD\r\n\x1A\n\1\0\0\0\0\0\0\0",
+                                                                 16));
 }
 
 TEST(Dump, OfZerosTakesNoDisk) {

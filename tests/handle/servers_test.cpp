@@ -2,7 +2,9 @@
 #include <bloomery/any_filter.hpp>
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <initializer_list>
 #include <string>
@@ -350,6 +352,20 @@ TEST_F(AnyOnServer, NeverRepeatsAPassword) {
     EXPECT_EQ(error.code(), ErrorCode::unavailable);
     EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos);
   }
+}
+
+// The first line must end within 4 KiB. That it was taken shows in the error: there is no server.
+TEST_F(AnyOnServer, TakesAPasswordFromTheFirstLineOfAFile) {
+  const std::string file = scratch_ / "password", more(5'000, '#');
+  ::setenv("BLOOMERY_REDIS_PASSWORD_FILE", file.c_str(), 1);
+  for (const auto& [text, code] : {std::pair("secret\n" + more, ErrorCode::unavailable),
+                                   {"secret", ErrorCode::unavailable},
+                                   {more, ErrorCode::invalid_argument},
+                                   {"\n" + more, ErrorCode::invalid_argument}}) {
+    std::ofstream(file) << text;
+    expect_error(code, {}, [] { (void)AnyFilter::open("redis://u@127.0.0.1:1?key=k"); });
+  }
+  ::unsetenv("BLOOMERY_REDIS_PASSWORD_FILE");
 }
 
 }  // namespace

@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "redis/module_copies.hpp"
@@ -44,6 +46,37 @@ TEST_F(ModuleCopies, OfChunksAreNotPublishedAfterALostConnection) {
     EXPECT_NE(message.find("run it again"), std::string::npos) << message;
   }
   EXPECT_EQ(module_server().ask({"EXISTS", "loaded"})->integer, 0);
+}
+
+// Such a server may lack a chunk that it has acknowledged, although no connection was lost.
+TEST_F(ModuleCopies, AreNotPublishedByAServerThatWasAReplicaMeanwhile) {
+  Scripted node(module_server().path());
+  const RedisAddress through{.port = node.port()};
+  const Filter filter(plan(10'000, 0.01));
+  const auto bits = filter.bytes();
+  bool done = true;
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "BF.LOADCHUNK" && words[2] != "1" && !std::exchange(done, true))
+      module_server().become_replica_and_master_again();
+    return std::nullopt;
+  });
+  const std::vector<std::function<void()>> calls = {
+      [&] {
+        ModuleLoader loader({through, "loaded"}, true);
+        loader.load({1, module_header(filter.plan(), filter.hasher(), 0)});
+        loader.load({1 + bits.size(), {reinterpret_cast<const char*>(bits.data()), bits.size()}});
+        loader.publish();
+      },
+      [&] { store("copy", {"a"}, true, through); }};
+  for (const auto& call : calls) {
+    call();
+    const auto there = keys_there();
+    done = false;
+    const std::string message = error_of(call, ErrorCode::unavailable);
+    EXPECT_NE(message.find("run it again"), std::string::npos) << message;
+    EXPECT_TRUE(done);
+    EXPECT_EQ(keys_there(), there) << "something was left behind";
+  }
 }
 
 TEST_F(ModuleCopies, HaveTheKeysAndTheMarkersOfAll) {

@@ -83,6 +83,12 @@ class Server {
   }
   void signal(int number) const { kill(process_, number); }
 
+  // There is no server at that address, so no data is lost.
+  void become_replica_and_master_again() const {
+    ask({"REPLICAOF", "127.0.0.1", "1"});
+    ask({"REPLICAOF", "NO", "ONE"});
+  }
+
   [[nodiscard]] std::string path() const { return scratch_ / "socket"; }
   [[nodiscard]] const Scratch& scratch() const { return scratch_; }
   [[nodiscard]] RedisAddress address() const { return {.socket = path()}; }

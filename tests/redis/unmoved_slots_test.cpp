@@ -86,5 +86,36 @@ TEST(UnmovedSlots, AWriterThatHasLostANodeDoesNotGoOn) {
   EXPECT_EQ(pair.real.ask({"EXISTS", "copy:{0}"})->integer, 0);
 }
 
+// Such a server takes the data of its master, in which the last writes may be missing. Its connections stay.
+TEST(UnmovedSlots, AServerThatWasAReplicaMeanwhileMayHaveLostAPart) {
+  const test::Server server;
+  Filter whole(plan(10'000, 0.01));
+  whole.insert_many(Pair::keys());
+  for (const bool is_replica : {false, true})
+    for (const bool in_shards : {false, true}) {
+      const std::string key = std::to_string(is_replica) + std::to_string(in_shards);
+      const RedisPlace place =
+          in_shards ? RedisPlace{server.address(), key, 3} : RedisPlace{server.address(), key};
+      const std::string first = in_shards ? key + ":{0}" : key;
+      auto bits = RedisFilterWriter::of_bits(place, whole.plan(), whole.hasher());
+      bits.write(0, whole.bytes());
+      if (is_replica) server.become_replica_and_master_again();
+      if (is_replica)
+        EXPECT_NE(error_of([&] { bits.publish(); }, ErrorCode::unavailable).find("run it again"),
+                  std::string::npos);
+      else
+        bits.publish();
+      EXPECT_EQ(server.ask({"EXISTS", first})->integer, is_replica ? 0 : 1);
+    }
+  // Keys that are collected here are all written at the end.
+  const RedisPlace place{server.address(), "collected"};
+  auto keys = RedisFilterWriter::of_keys(place, whole.plan(), whole.hasher());
+  const auto hashes = test::hashes_of(Hasher(), 0, 100);
+  keys.insert_hashes(hashes);
+  server.become_replica_and_master_again();
+  keys.publish();
+  EXPECT_EQ(RedisFilter::open(place).may_contain_hashes(hashes), hashes.size());
+}
+
 }  // namespace
 }  // namespace bloomery

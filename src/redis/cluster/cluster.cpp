@@ -13,6 +13,8 @@ namespace {
 // slot have moved: 1 ms, 2 ms ... 128 ms, 1.4 s in total.
 constexpr int kMostRounds = 16;
 
+constexpr std::size_t kHistoryBytes = 40;
+
 std::chrono::milliseconds pause_of(int round) {
   return std::chrono::milliseconds(1 << std::min(round, 7));
 }
@@ -212,9 +214,33 @@ void UnmovedSlots::require() const {
             "was written; a failover may have lost a part of it, so run it again");
 }
 
+void UnmovedSlots::require_history() const {
+  if (!keys_.empty() && cluster_->histories(keys_) != histories_)
+    throw Error(ErrorCode::unavailable,
+                cluster_->name() +
+                    ": a server was made a replica and a master again while the filter was "
+                    "written, and may have lost a part of it, so run it again");
+  require();
+}
+
 void UnmovedSlots::explain(const Error& error) const {
   if (error.code() != ErrorCode::unavailable) require();
   throw error;
+}
+
+std::vector<std::string> Cluster::histories(const std::vector<std::string>& keys) {
+  std::vector<Request> requests;
+  for (const std::string& key : keys)
+    requests.emplace_back(key).next().command({"INFO", "replication"});
+  std::vector<std::string> histories(keys.size());
+  run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
+    constexpr std::string_view kField = "\nmaster_replid:";
+    const std::string_view text(reply->str, reply->len);
+    const std::size_t at = text.find(kField);
+    if (at != std::string_view::npos)
+      histories[i] = text.substr(at + kField.size()).substr(0, kHistoryBytes);
+  });
+  return histories;
 }
 
 void Cluster::drop() noexcept {

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "redis/cluster/slots.hpp"
@@ -99,6 +100,9 @@ class Cluster {
   // Sends one command and returns its reply. An error of the server is thrown.
   Reply ask(std::string_view key, std::initializer_list<std::string_view> words);
   Reply ask(std::string_view key, const std::vector<std::string>& words);
+  // For each key, what its node calls the history of its data: a master gets a new one when it takes over. Empty: the
+  // node does not tell it to this user.
+  [[nodiscard]] std::vector<std::string> histories(const std::vector<std::string>& keys);
   // Drops everything that is in flight.
   void drop() noexcept;
 
@@ -127,20 +131,30 @@ class Cluster {
   std::vector<std::unique_ptr<Node>> nodes_;  // indexed by their numbers in the table
 };
 
-// Watches whether slots move while a filter is written. The new node of a slot may be a replica that has taken over and
-// lacks writes that the old node has acknowledged; nothing in the strings shows that.
+// Watches whether the nodes of a filter stay the same while it is written. Another node may be a replica that has taken
+// over and lacks writes that the old node has acknowledged; nothing in the strings shows that.
 class UnmovedSlots {
  public:
-  explicit UnmovedSlots(const Cluster& cluster) noexcept
+  explicit UnmovedSlots(Cluster& cluster) noexcept
       : cluster_(&cluster), changes_(cluster.changes()) {}
+  // Watches the histories of the nodes that have these keys, too.
+  UnmovedSlots(Cluster& cluster, std::vector<std::string> keys)
+      : cluster_(&cluster),
+        changes_(cluster.changes()),
+        keys_(std::move(keys)),
+        histories_(cluster.histories(keys_)) {}
   // Error{unavailable}: a slot may have moved. Without a failover that loses nothing, but it looks the same.
   void require() const;
+  // Asks the nodes. Error{unavailable}: one has become a replica and a master again, and may have lost writes without
+  // losing a connection.
+  void require_history() const;
   // Throws the error that an operation ended with, or, if slots have moved, which explains it, that.
   [[noreturn]] void explain(const Error& error) const;
 
  private:
-  const Cluster* cluster_;
+  Cluster* cluster_;
   std::uint64_t changes_;
+  std::vector<std::string> keys_, histories_;
 };
 
 }  // namespace bloomery::detail

@@ -63,7 +63,7 @@ class ShardsCopy {
 
   void make() {
     staged_.require_expiry(cluster_);
-    unmoved_ = UnmovedSlots(cluster_);
+    unmoved_ = UnmovedSlots(cluster_, staged_.names());
     try {
       fill();
     } catch (const Error& error) {

@@ -41,7 +41,10 @@ class ModuleLoader::Staged {
   }
 
   void load(const ModuleChunk& chunk) {
-    if (chunk.iterator == 1) keys_.require_expiry(cluster_);
+    if (chunk.iterator == 1) {
+      keys_.require_expiry(cluster_);
+      unmoved_ = detail::UnmovedSlots(cluster_, keys_.names());
+    }
     unmoved_.require();
     try {
       detail::load_chunk(cluster_, key(), chunk, name_);
@@ -65,7 +68,7 @@ class ModuleLoader::Staged {
   }
 
   void publish() {
-    unmoved_.require();
+    unmoved_.require_history();
     if (!keys_.publish_only(cluster_, {replace_ ? "1" : "0"}))
       throw Error(
           ErrorCode::exists,

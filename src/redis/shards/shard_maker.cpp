@@ -51,7 +51,7 @@ class Maker {
         keep({"EVAL", std::string(kRenew), "1", shards_.claimed, claim_,
               std::string(kClaimMilliseconds)});
       }
-      if (shards_.unmoved != nullptr) shards_.unmoved->require();
+      if (shards_.unmoved != nullptr) shards_.unmoved->require_history();
       keep(shards_.commit(claim_), shards_.unmoved == nullptr);
     } catch (const Error& error) {
       if (!is_made()) {

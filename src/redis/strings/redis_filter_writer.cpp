@@ -199,9 +199,8 @@ class RedisFilterWriter::NewStrings {
     if (collected_) {
       make();
       send(0, collected_->bytes());
-    } else {
-      staged_.unmoved().require();
     }
+    staged_.unmoved().require_history();
     if (header_.shards == 0)
       publish_string();
     else

@@ -63,7 +63,7 @@ StagedStrings::~StagedStrings() {
 void StagedStrings::make(std::span<const std::string> starts, std::span<const std::string> ends) {
   const std::vector<std::string>& names = keys_.names();
   keys_.require_expiry(cluster_);
-  unmoved_ = UnmovedSlots(cluster_);
+  unmoved_ = UnmovedSlots(cluster_, names);
   for (std::size_t i = 0; i < names.size();) {
     std::vector<Request> requests;
     for (; i < names.size() && requests.size() < kMadeAtOnce; ++i) {

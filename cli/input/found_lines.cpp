@@ -60,7 +60,6 @@ FoundLines* FoundLinesQueue::claim() {
 }
 
 void FoundLinesQueue::find(FoundLines& found, KeyFinder& finder) const noexcept {
-  found.error = nullptr;
   try {
     const std::string_view text(found.block->data(), found.block->size);
     find_ends(text, end_, found.ends);

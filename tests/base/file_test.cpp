@@ -317,6 +317,33 @@ TEST(FileErrors, AFileThatNoMachineCanAddressIsNotMapped) {
                [&] { (void)file.map(UINT64_MAX, Os::Map::shared_read); });
 }
 
+// Neither what the system reserved before it gave up, nor the zeros that were written, stay on a full disk.
+TEST(FileErrors, RoomThatIsNotThereIsGivenBack) {
+  class Full final : public OverReal {
+   public:
+    int allocate(int fd, std::uint64_t, std::uint64_t size) override {
+      if (!reserves) return -EOPNOTSUPP;
+      return real_os().allocate(fd, 0, size / 2) == 0 ? -ENOSPC : -EIO;
+    }
+    ssize_t pwrite(int fd, const void* from, std::size_t n, std::uint64_t at) override {
+      return at < 200'000 ? real_os().pwrite(fd, from, n, at) : -ENOSPC;
+    }
+    bool reserves = true;
+  } os;
+  Scratch scratch;
+  File file(os, scratch / "f", Os::Open::create);
+  const auto bytes = some_bytes(5000);
+  file.write(bytes, 0);
+  for (const bool reserves : {true, false}) {
+    os.reserves = reserves;
+    expect_error(ErrorCode::no_space, {scratch / "f"}, [&] { file.reserve(0, 400'000); });
+    EXPECT_EQ(file.stat().size, 5000U) << reserves;
+  }
+  std::vector<std::byte> back(5000);
+  file.read(back, 0);
+  EXPECT_EQ(back, bytes);
+}
+
 TEST(FileErrors, AFileSystemThatCannotReserveIsWrittenTo) {
   class NoReserve final : public OverReal {
    public:

@@ -5,6 +5,8 @@
 #include "store/scratch.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 namespace bloomery::test {
 namespace {
@@ -54,6 +56,25 @@ TEST_P(Salvage, CopiesAWholeFile) {
   EXPECT_EQ(report.filled_chunks, 0U);
   EXPECT_EQ(report.current_fpr, FilterFile::open(path_).view().current_fpr());
   expect_all_keys(out_);
+}
+
+// As `cp` copies it: where it has zeros, nothing is written.
+TEST_P(Salvage, CopiesAFileWithHoles) {
+  FilterFile::create(path_, plan_, {.durability = Durability::none, .replace = true}).close();
+  bytes_ = read_bytes(path_);
+  std::filesystem::remove(path_);
+  {
+    std::ofstream sparse(path_, std::ios::binary);
+    const auto bits = static_cast<std::streamoff>(plan_.bytes());
+    const auto* const text = reinterpret_cast<const char*>(bytes_.data());
+    sparse.write(text, detail::kBitsAt);
+    sparse.seekp(bits, std::ios::cur);
+    sparse.write(text + detail::kBitsAt + bits,
+                 static_cast<std::streamsize>(bytes_.size() - detail::kBitsAt) - bits);
+  }
+  ASSERT_EQ(read_bytes(path_), bytes_);
+  EXPECT_EQ(salvage(path_, out_).filled_chunks, 0U);
+  EXPECT_TRUE(verify(out_).ok()) << verify(out_).detail;
 }
 
 TEST_P(Salvage, FillsDamagedChunks) {

@@ -57,6 +57,28 @@ TEST(RealOs, FindsDataBetweenHoles) {
   ::close(fd);
 }
 
+TEST(RealOs, FindsDataAtTheBegin) {
+  Scratch scratch;
+  const std::string path = scratch / "f";
+  File file(real_os(), path, Os::Open::create);
+  file.write(std::vector<std::byte>(4096, std::byte{7}), 0);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::uint64_t from = 1, to = 0;
+  EXPECT_EQ(real_os().next_data(fd, 0, from, to), 0);
+  EXPECT_EQ(from, 0U);
+  EXPECT_EQ(to, 4096U);
+  ::close(fd);
+}
+
+TEST(RealOs, RenamesOntoWhatIsThere) {
+  Scratch scratch;
+  write_bytes(scratch / "a", std::vector<std::byte>(1));
+  write_bytes(scratch / "b", std::vector<std::byte>(2));
+  EXPECT_EQ(real_os().rename((scratch / "a").c_str(), (scratch / "b").c_str()), 0);
+  EXPECT_EQ(read_bytes(scratch / "b").size(), 1U);
+  EXPECT_EQ(::access((scratch / "a").c_str(), F_OK), -1);
+}
+
 TEST(RealOs, RenamesOntoNothingOnly) {
   Scratch scratch;
   const std::string one = scratch / "one", two = scratch / "two";
@@ -262,17 +284,19 @@ TEST(RealOs, UsesTheFirstDescriptorToo) {
 // What the program then still prints must not get into a filter.
 TEST(RealOs, OpensNoFileInThePlaceOfAStandardStream) {
   Scratch scratch;
-  const int input = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
-  ::close(0);
-  std::array<int, 2> opened{};
+  const std::array<int, 2> streams{STDIN_FILENO, STDERR_FILENO};
+  std::array<int, 2> kept{}, opened{}, free_again{};
+  for (std::size_t i = 0; i < 2; ++i) kept[i] = ::fcntl(streams[i], F_DUPFD_CLOEXEC, 3);
+  for (const int stream : streams) ::close(stream);
   opened[0] = real_os().open((scratch / "f").c_str(), Os::Open::create);
   opened[1] = real_os().open((scratch / "f").c_str(), Os::Open::write);
-  const int free_again = ::fcntl(0, F_GETFD);
-  if (input >= 0) {
-    ::dup2(input, 0);
-    ::close(input);
+  for (std::size_t i = 0; i < 2; ++i) free_again[i] = ::fcntl(streams[i], F_GETFD);
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (kept[i] < 0) continue;
+    ::dup2(kept[i], streams[i]);
+    ::close(kept[i]);
   }
-  EXPECT_EQ(free_again, -1);
+  EXPECT_EQ(free_again, (std::array{-1, -1}));
   for (const int fd : opened) {
     EXPECT_GT(fd, STDERR_FILENO);
     EXPECT_EQ(::fcntl(fd, F_GETFD), FD_CLOEXEC);

@@ -154,6 +154,8 @@ TEST_F(Places, SchemeReadsAndWritesFiles) {
   EXPECT_TRUE(is_error(run({"create", "--scheme", "php-crc32-mt", bits}), {"--bits M and -n N"}));
   EXPECT_FALSE(std::filesystem::exists(bits)) << "a refused create has left a file";
   EXPECT_EQ(run(with({"create"}, bits)).code, 0);
+  EXPECT_TRUE(
+      run(with({"add", "--json"}, bits), "1\n2\n3\n").err.starts_with("{\"acknowledged\":3}\n"));
   EXPECT_TRUE(is_error(run(with({"create"}, bits)), {bits, "exists"}));
   EXPECT_EQ(run(with({"add", "-q"}, bits), numbers(0, 500)).code, 0);
   EXPECT_EQ(run(with({"dedup", "-q", "--filter"}, bits), "").code, 2);

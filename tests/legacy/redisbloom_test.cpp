@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <bloomery/error.hpp>
 
+#include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -85,6 +86,20 @@ Filter loaded(const json& recorded) {
   }
   EXPECT_EQ(at, all.end());
   return filter;
+}
+
+// Filters of old versions, of which there are no recorded ones, have 32-bit hashes with the seed that Apache Kafka's
+// murmur2 has too: these are the vectors of its tests (UtilsTest.java).
+TEST(RedisBloom, OldFiltersHave32BitHashes) {
+  const auto first = [](const char* item) {
+    return static_cast<std::int32_t>(redisbloom::hash(item, 0).high);
+  };
+  EXPECT_EQ(first("21"), -973'932'308);
+  EXPECT_EQ(first("foobar"), -790'332'482);
+  EXPECT_EQ(first("a-little-bit-long-string"), -985'981'536);
+  EXPECT_EQ(first("a-little-bit-longer-string"), -1'486'304'829);
+  EXPECT_EQ(first("lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8"), -58'897'971);
+  EXPECT_EQ(first("abc"), 479'470'107);
 }
 
 TEST(RedisBloom, ItsFiltersAreRebuiltToTheBit) {

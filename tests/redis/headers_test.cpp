@@ -172,6 +172,9 @@ TEST(ModuleRecord, HasMarkers) {
                                                "BLF\r\n\x1A\nidentity\2\0\0\0\1\0\0\0",
                                                24));
   EXPECT_EQ(kRecord.capacity_of_each(), 334U + 128 + 30 + 27 + 1);
+  ModuleRecord alone = kRecord;
+  alone.shards = 1;
+  EXPECT_EQ(alone.capacity_of_each(), 1'000U + 27 + 1) << "a single shard gets exactly its keys";
   EXPECT_EQ(detail::in_shard(detail::shard_hasher()("a key"), 1'000).shard, 354U);
 }
 

@@ -14,6 +14,19 @@
 namespace bloomery {
 namespace {
 
+TEST(PhpHash, DoublesBecomeIntegersModulo2To64) {
+  using bloomery::detail::php::to_integer;
+  EXPECT_EQ(to_integer(0.0), 0);
+  EXPECT_EQ(to_integer(-0.0), 0);
+  EXPECT_EQ(to_integer(1.0), 1);
+  EXPECT_EQ(to_integer(-3.0), -3);
+  EXPECT_EQ(to_integer(0x1p52 + 1), (std::int64_t{1} << 52) + 1);
+  EXPECT_EQ(to_integer(0x1p63), INT64_MIN);
+  EXPECT_EQ(to_integer(0x1p64 + 0x1p12), 4096);
+  EXPECT_EQ(to_integer(-0x1p64 - 0x1p12), -4096);
+  EXPECT_EQ(to_integer(0x1p115), 0);
+}
+
 TEST(PhpHash, IsWhatPhpPrinted) {
   const auto vectors = test::php_vectors();
   ASSERT_EQ(vectors["hashes"].size(), 151U);

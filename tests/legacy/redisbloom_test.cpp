@@ -208,6 +208,9 @@ TEST(RedisBloom, BitsFillTheirBytesButInOldFilters) {
     redisbloom::fill_in_bits(power);
     EXPECT_EQ(power.bits, 1U << exponent);
     EXPECT_FALSE(refused(power)) << exponent;
+    auto unwritten = power;
+    unwritten.bits = 0;
+    EXPECT_EQ(redisbloom::decode(redisbloom::encode({0, 4, 2, {unwritten}})).sub_filters[0], power);
     power.bytes += 1;
     EXPECT_TRUE(refused(power)) << exponent;
   }

@@ -156,6 +156,9 @@ TEST(ScalableContents, AskForNoRoomForTheirOwnKeys) {
   EXPECT_NO_THROW(contents->prepare(known));
   EXPECT_EQ(contents->insert(known, {}), 0U);
   EXPECT_EQ(contents->inserted(), full);
+  // New ones among them are refused before the first is inserted.
+  for (std::uint64_t key = 20'000; key < 21'000; ++key) known.push_back(kHasher(key));
+  EXPECT_EQ(code_of([&] { contents->prepare(known); }), ErrorCode::too_large);
 }
 
 // One answer a key, which is that of a key alone, and their number; also if nobody asks for the answers.

@@ -165,6 +165,7 @@ TEST_F(Kinds, AWindowOfTimeForgetsThoughNobodyWrites) {
     file.close();
   }
   EXPECT_EQ(run({"check", filter}, "old\nnewer\n").out, "newer\n");
+  EXPECT_NE(run({"info", filter}).out.find("estimated items  1\n"), std::string::npos);
   EXPECT_EQ(run({"add", "-q", filter}, "newest\n").code, 0);
   EXPECT_EQ(run({"check", filter}, "old\nnewer\nnewest\n").out, "newer\nnewest\n");
 }

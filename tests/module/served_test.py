@@ -194,8 +194,9 @@ def events(server):
     server.ask("BF.ADD", "v", "x")
     server.ask("BF.CLEAR", "v")
     server.ask("BF.MERGE", "w", "v")
-    heard = [listener.read()[2].decode().split(":")[1] for _ in range(4)]
-    expect("events", heard, ["bf.reserve", "bf.add", "bf.clear", "bf.merge"])
+    server.ask("BF.LOADCHUNK", "copy", 1, server.ask("BF.SCANDUMP", "v", 0)[1])
+    heard = [listener.read()[2].decode().split(":")[1] for _ in range(5)]
+    expect("events", heard, ["bf.reserve", "bf.add", "bf.clear", "bf.merge", "bf.reserve"])
     listener.close()
     server.ask("CONFIG", "SET", "notify-keyspace-events", "")
     server.ask("FLUSHALL", "SYNC")

@@ -4,6 +4,7 @@
 #include <bloomery/redis_filter.hpp>
 
 #include <gtest/gtest.h>
+#include <openssl/err.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -194,6 +195,7 @@ TEST_F(TlsServer, FilesThatAreNoneAreNamed) {
                  ErrorCode::invalid_argument)
                 .find("server.key"),
             std::string::npos);
+  EXPECT_EQ(ERR_peek_error(), 0U);
 }
 
 // Standard input has the pass phrase, as a line of keys could: nobody reads it from there.
@@ -260,6 +262,7 @@ TEST_F(TlsServer, WhoseTimeIsOverIsRefused) {
   RedisAddress to{.host = "localhost", .port = port, .tls = trusted_};
   const auto ask = [&] { detail::Connection(to).ask({"PING"}); };
   EXPECT_NE(error_of(ask, ErrorCode::denied).find("expired"), std::string::npos);
+  EXPECT_EQ(ERR_peek_error(), 0U) << "what else uses OpenSSL in this thread would find it";
   to.tls->verify = false;
   ask();
 }

@@ -118,6 +118,14 @@ TEST_P(DeltaFile, HasTheBytesThatItSays) {
   expect_error(ErrorCode::wrong_kind, {"delta"}, [&] { (void)decode_frozen(bytes); });
 }
 
+TEST_P(DeltaFile, OfAnotherSizeIsAnotherFilter) {
+  FilterFile::open_or_create(path_, kWithDelta).close();
+  EXPECT_EQ(FilterFile::open_or_create(path_, kWithDelta).kind(), Kind::frozen);
+  for (const std::uint64_t room : {200, 400})
+    EXPECT_EQ(code_of([&] { FilterFile::open_or_create(path_, frozen_plan(1, 0.01, room)); }),
+              ErrorCode::mismatch);
+}
+
 // The list and a full delta together have the stated rate: 6,000 of 600,000 keys are expected at 1 %.
 // Outside of 10 % by Chernoff with a probability below 3e-13.
 TEST(DeltaRate, IsTheStatedOneOfBoth) {

@@ -15,10 +15,15 @@
 namespace bloomery::detail {
 namespace {
 
-// The oldest error of this thread; it is the cause of the others.
-std::string reason() {
+// The oldest error of this thread; it is the cause of the others. None stays: what else uses OpenSSL in this thread
+// would take it for its own.
+unsigned long take_error() {
   const unsigned long error = ERR_get_error();
   ERR_clear_error();
+  return error;
+}
+
+std::string text_of(unsigned long error) {
   if (ERR_SYSTEM_ERROR(error)) return std::strerror(ERR_GET_REASON(error));
   const char* const text = ERR_reason_error_string(error);
   return text != nullptr ? text : "unknown";
@@ -39,12 +44,14 @@ Tls::Tls(const RedisTls& options, const std::string& host, std::string name)
     : name_(std::move(name)) {
   ERR_clear_error();
   const auto require = [this](bool done) {
-    if (!done) throw Error(ErrorCode::unavailable, name_ + ": TLS cannot begin: " + reason());
+    if (!done)
+      throw Error(ErrorCode::unavailable, name_ + ": TLS cannot begin: " + text_of(take_error()));
   };
   const auto require_file = [this](bool done, const std::string& file, const char* what) {
     if (!done)
-      throw Error(ErrorCode::invalid_argument, name_ + ": '" + file + "' has no " + what +
-                                                   " in PEM that can be read: " + reason());
+      throw Error(ErrorCode::invalid_argument,
+                  name_ + ": '" + file + "' has no " + what +
+                      " in PEM that can be read: " + text_of(take_error()));
   };
   context_.reset(SSL_CTX_new(TLS_client_method()));
   require(context_ != nullptr);
@@ -139,7 +146,7 @@ void Tls::fail(int result) {
   const int kind = SSL_get_error(session_.get(), result);
   if (kind == SSL_ERROR_ZERO_RETURN)
     throw Error(ErrorCode::unavailable, name_ + ": the server hung up");
-  const unsigned long error = ERR_peek_error();
+  const unsigned long error = take_error();
   if (const long verdict = SSL_get_verify_result(session_.get());
       ERR_GET_REASON(error) == SSL_R_CERTIFICATE_VERIFY_FAILED)
     throw Error(ErrorCode::denied,
@@ -154,8 +161,8 @@ void Tls::fail(int result) {
             ": the server does not answer with TLS; write redis:// if it is a Redis server, or "
             "name its port for TLS");
   const int alert = ERR_GET_REASON(error) - SSL_AD_REASON_OFFSET;
-  if (alert > 0 && alert < 256) refuse_client(reason());
-  throw Error(ErrorCode::unavailable, name_ + ": TLS fails: " + reason());
+  if (alert > 0 && alert < 256) refuse_client(text_of(error));
+  throw Error(ErrorCode::unavailable, name_ + ": TLS fails: " + text_of(error));
 }
 
 }  // namespace bloomery::detail

@@ -17,8 +17,9 @@ namespace {
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 [[noreturn]] void refuse(std::size_t bytes) {
-  throw Error(ErrorCode::no_memory, "no memory for a filter of " + std::to_string(bytes) +
-                                        " bytes; plan fewer items, a higher rate, or use a file");
+  throw Error(ErrorCode::no_memory,
+              "no memory for a filter of " + std::to_string(bytes) +
+                  " bytes; plan fewer items, a higher rate, or a plain filter in a file");
 }
 
 }  // namespace

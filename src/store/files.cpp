@@ -25,10 +25,11 @@ Opened write_empty(NewFile& fresh, Header header) {
 
 void require_keys_taken(const Header& header, const std::string& path) {
   if (is_built_once(header.kind()) && !has_delta(header.plan))
-    throw Error(ErrorCode::wrong_kind,
-                path +
-                    ": is a frozen filter, which takes no more keys; rebuild it from all of them, "
-                    "with a delta if more keys will come before the next rebuild");
+    throw Error(
+        ErrorCode::wrong_kind,
+        path +
+            ": is a frozen filter, whose keys stay as they are; rebuild it from all of them, "
+            "with a delta if more keys will come before the next rebuild");
 }
 
 // Error{invalid_argument}: all writers that share a file use durability `process`.

@@ -186,5 +186,14 @@ TEST(Exists, NamesNoFlagOfATool) {
   }
 }
 
+TEST(NewFile, ThatAnotherProcessMakesIsNamedAsItWillBe) {
+  Scratch scratch;
+  const std::string path = scratch / "f";
+  detail::File other(real_os(), scratch / ".f.new", Os::Open::create);
+  ASSERT_TRUE(other.try_lock());
+  expect_error(ErrorCode::locked, {path + ": another process is making it"},
+               [&] { FilterFile::create(path, plan_of(Layout::blocked)); });
+}
+
 }  // namespace
 }  // namespace bloomery::test

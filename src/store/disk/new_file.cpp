@@ -37,7 +37,7 @@ Error strangers(const std::string& path) {
                                        "not a filter; move it away"};
 }
 
-void remove_leftover(Os& os, const std::string& path) {
+void remove_leftover(Os& os, const std::string& path, const std::string& meant) {
   Os::Stat there;  // a link is not ours, and is not followed
   const int looked = uninterrupted([&] { return os.stat_link(path.c_str(), there); });
   if (looked == 0 && !there.regular) throw strangers(path);
@@ -47,21 +47,21 @@ void remove_leftover(Os& os, const std::string& path) {
   if (fd < 0) throw os_error(-fd, path, "remove");
   File file(os, std::move(name), fd);
   if (!file.try_lock())
-    throw Error(ErrorCode::locked, path +
-                                       ": another process is writing it; wait until it has "
-                                       "finished");
+    throw Error(ErrorCode::locked,
+                meant + ": another process is making it; wait until it has finished");
   if (!still_at_path(file)) return;
   if (!file.stat().regular || !begins_as_ours(file)) throw strangers(path);
   checked_call(path, "remove", [&] { return os.unlink(path.c_str()); });
 }
 
-File create_locked(Os& os, const std::string& path, Os::Open how) {
+// `meant`: the name that the file will get.
+File create_locked(Os& os, const std::string& path, const std::string& meant, Os::Open how) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
     std::string name = path;
     const int fd = uninterrupted([&] { return os.open(path.c_str(), how); });
     if (fd == -EEXIST) {
-      remove_leftover(os, path);
+      remove_leftover(os, path, meant);
       continue;
     }
     if (fd < 0) throw os_error(-fd, path, "create");
@@ -69,7 +69,7 @@ File create_locked(Os& os, const std::string& path, Os::Open how) {
     // Another process that took this file for a leftover before it was locked may have removed it.
     if (file.try_lock() && still_at_path(file)) return file;
   }
-  throw Error(ErrorCode::locked, path + ": other processes keep writing it; try again");
+  throw Error(ErrorCode::locked, meant + ": other processes keep making it; try again");
 }
 
 // Writes the magic before anything else. The magic distinguishes a leftover from a file that is not ours.
@@ -99,7 +99,7 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& repl
       directory_(directory_of(path_)),
       temporary_(temporary_name(path_)),
       file_(create_locked(
-          os, temporary_,
+          os, temporary_, path_,
           replaced.is_open() || !inputs.empty() ? Os::Open::create_private : Os::Open::create)) {
   try {
     own_ = file_.stat();

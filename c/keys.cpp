@@ -185,8 +185,10 @@ int64_t between_offsets(bloomery_filter* handle, Operation operation, const void
   if (fall) return refused(handle, operation, error, "the offsets decrease, or are negative");
   if (bytes == nullptr && count != 0 && offsets[count] != offsets[0])
     return refused(handle, operation, error);
+  // Empty keys need no bytes, but C++ allows no other offset than 0 from NULL.
+  const Offset base = bytes == nullptr && count != 0 ? offsets[0] : Offset{0};
   return many_keys(handle, operation, count, answers, error, [=](std::size_t i) {
-    return key_of(static_cast<const char*>(bytes) + offsets[i],
+    return key_of(static_cast<const char*>(bytes) + (offsets[i] - base),
                   static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
   });
 }

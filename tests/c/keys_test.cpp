@@ -368,6 +368,8 @@ TEST(CPointers, OfKeysAreNotNull) {
   const std::int32_t empty[] = {0, 0};
   EXPECT_EQ(bloomery_contains(f, nullptr, 0, nullptr), 0);
   EXPECT_EQ(bloomery_insert_offsets32(f, nullptr, empty, 1, nullptr, nullptr), 1);  // one empty key
+  const std::int32_t empty_slice[] = {5, 5};
+  EXPECT_EQ(bloomery_contains_offsets32(f, nullptr, empty_slice, 1, nullptr, nullptr), 1);
   EXPECT_EQ(bloomery_contains_fixed(f, nullptr, 0, 1, nullptr, nullptr), 1);
 }
 

@@ -183,7 +183,8 @@ static zend_string *hashes_of(zval *names) {
   zval *name;
   ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(names), name) {
     ZVAL_DEREF(name);
-    if (Z_TYPE_P(name) != IS_STRING) {
+    /* A comma and a byte 0 would end the name in the list that the library is given. */
+    if (Z_TYPE_P(name) != IS_STRING || strcspn(Z_STRVAL_P(name), ",") != Z_STRLEN_P(name)) {
       bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "$hashFunction has names of functions, such as 'BKDRHash'");
       smart_str_free(&list);
       return NULL;

@@ -28,6 +28,8 @@ class Bound extends BloomFilterRedis {
 }
 [$name, $hashes] = ['b', ['BKDRHash']];
 class NoHash extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = ['md5']; }
+class CutName extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = ["JS\0Hash", 'BKDRHash']; }
+class TwoNames extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = ['JS,BKDRHash']; }
 class Numbers extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = [1]; }
 $again = serialize($f);
 $calls = [
@@ -101,6 +103,8 @@ $calls = [
     'more than a host' => function () use (&$name, &$hashes) { new Bound($name, $hashes, ['host' => '::1]/1?key=other&', 'port' => 1]); },
     'unknown hash' => fn() => new NoHash,
     'no names' => fn() => new Numbers,
+    'a byte 0 in a name' => fn() => new CutName,
+    'two names in one' => fn() => new TwoNames,
     'no configuration' => fn() => new NoHash(5),
     'NUL in an address' => fn() => new NoHash("redis://127.0.0.1\0?key=b"),
     'other object' => fn() => new NoHash(new stdClass),
@@ -205,6 +209,8 @@ a host and a port: INVALID_ARGUMENT
 more than a host: INVALID_ARGUMENT
 unknown hash: INVALID_ARGUMENT
 no names: INVALID_ARGUMENT
+a byte 0 in a name: INVALID_ARGUMENT
+two names in one: INVALID_ARGUMENT
 no configuration: TypeError
 NUL in an address: INVALID_ARGUMENT
 other object: INVALID_ARGUMENT

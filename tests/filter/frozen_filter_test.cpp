@@ -82,6 +82,7 @@ TEST(FrozenFilter, HasTheStatedRate) {
     for (const std::size_t size : {100UL, 5'000UL, 300'000UL}) {
       const FrozenFilter filter = built(integers_from(0, size), fpr);
       const double said = filter.stats().current_fpr;
+      EXPECT_FALSE(filter.stats().over_capacity);
       EXPECT_LE(said, fpr);
       EXPECT_GT(said, fpr / 2.01);
       const auto count = static_cast<std::size_t>(6000 / said);

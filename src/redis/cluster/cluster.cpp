@@ -215,12 +215,13 @@ void UnmovedSlots::require() const {
 }
 
 void UnmovedSlots::require_history() const {
-  if (!keys_.empty() && cluster_->histories(keys_) != histories_)
+  const std::vector<std::string> now = cluster_->histories(keys_);
+  require();  // what moved slots and lost connections explain
+  if (now != histories_)
     throw Error(ErrorCode::unavailable,
                 cluster_->name() +
                     ": a server was made a replica and a master again while the filter was "
                     "written, and may have lost a part of it, so run it again");
-  require();
 }
 
 void UnmovedSlots::explain(const Error& error) const {

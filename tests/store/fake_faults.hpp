@@ -2,6 +2,7 @@
 // after another process has done something. Calls are counted from 1.
 #pragma once
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -64,9 +65,10 @@ class FakeFaults {
   Fault fault_;
   std::uint64_t stop_at_ = 0, kill_at_ = 0, interrupt_at_ = 0;
   std::function<void()> interrupt_;
-  std::uint64_t calls_ = 0;
+  // Atomic, because the threads that build a frozen filter read its keys at the same time.
+  std::atomic<std::uint64_t> calls_ = 0;
   std::vector<std::uint64_t> syncs_of_written_;
-  bool halve_ = false;
+  std::atomic<bool> halve_ = false;
 };
 
 }  // namespace bloomery::test

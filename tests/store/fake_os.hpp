@@ -19,7 +19,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <set>
 #include <string>
@@ -153,7 +152,6 @@ class FakeOs final : public Os, public FakeFaults {
     return error;
   }
   ssize_t pread(int fd, void* to, std::size_t size, std::uint64_t offset) override {
-    const std::lock_guard lock(reads_);
     if (const int error = begin()) return error;
     const Node& node = *handles_.at(fd);
     if (offset >= node.size) return 0;
@@ -393,7 +391,6 @@ class FakeOs final : public Os, public FakeFaults {
     return outcome.error;
   }
 
-  std::mutex reads_;  // the threads that build a frozen filter read its keys at the same time
   std::set<std::uint32_t> groups_{1};
   fake_disk::Names seen_, hard_;
   std::vector<fake_disk::NameChange> unsynced_;

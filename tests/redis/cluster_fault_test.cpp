@@ -320,7 +320,6 @@ TEST(ClusterFault, AnythingThrownLeavesNoAnswerForTheNext) {
   EXPECT_THROW(cluster.run(requests, [](std::size_t, std::size_t,
                                         const detail::Reply&) { throw std::bad_alloc(); }),
                std::bad_alloc);
-  EXPECT_EQ(cluster.changes(), 1U) << "the next connection may lead to another server";
   const detail::Reply reply = cluster.ask("c", {"GET", "c"});
   EXPECT_EQ(std::string(reply->str, reply->len), "c");
 }

@@ -245,7 +245,6 @@ std::vector<std::string> Cluster::histories(const std::vector<std::string>& keys
 }
 
 void Cluster::drop() noexcept {
-  ++changes_;
   for (const std::unique_ptr<Node>& node : nodes_) {
     if (!node) continue;
     node->connection.drop();

@@ -103,7 +103,7 @@ class Cluster {
   // For each key, what its node calls the history of its data: a master gets a new one when it takes over. Empty: the
   // node does not tell it to this user.
   [[nodiscard]] std::vector<std::string> histories(const std::vector<std::string>& keys);
-  // Drops everything that is in flight, and the connections.
+  // Drops everything that is in flight.
   void drop() noexcept;
 
  private:

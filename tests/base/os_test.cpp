@@ -10,6 +10,7 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +41,8 @@ TEST(RealOs, SyncsWhatItCanWrite) {
     return result;
   };
   EXPECT_EQ(sync(O_RDWR), 0);
+  if (::pwritev2(-1, nullptr, 0, 0, RWF_DSYNC) < 0 && errno != EBADF)
+    GTEST_SKIP() << "an emulated CPU has no such call; then the whole file is synced";
   EXPECT_EQ(sync(O_RDONLY), -EBADF);
 }
 

@@ -183,9 +183,12 @@ def renamed(tree, sources):
     return change
 
 
+def version_of(root):
+    return re.findall(r"#define BLOOMERY_VERSION_\w+ (\d+)", (root / "include/bloomery/version.hpp").read_text())
+
+
 def head(root, what):
-    version = re.findall(r"#define BLOOMERY_VERSION_\w+ (\d+)", (root / "include/bloomery/version.hpp").read_text())
-    return [f"// Bloomery {'.'.join(version)}, {what}", "//",
+    return [f"// Bloomery {'.'.join(version_of(root))}, {what}", "//",
             "// Written by ./dev amalgamate from the headers and sources of the library; do not edit it.",
             "// SPDX-License-Identifier: Apache-2.0"]
 
@@ -210,6 +213,14 @@ def main(root, directory):
     system = {line for file in tree.reached(of_sets) for line in lines_of(file)
               if INCLUDE.match(line) and not tree.target(line, file) and not INTRINSICS.search(line)}
 
+    # Two libraries of one program may bring copies of different versions: the names of each copy are its own.
+    version = "v" + "_".join(version_of(root))
+
+    def write(file, lines):
+        text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines) + "\n")
+        file.write_text(re.sub(r"^namespace bloomery\b(?=.* \{$)", f"namespace bloomery::inline {version}", text, flags=re.MULTILINE))
+        print(file)
+
     directory.mkdir(parents=True, exist_ok=True)
     write(directory / "bloomery.hpp", [
         *head(root, "filters in memory: compile bloomery.cpp with your program"), "#pragma once", *header.lines])
@@ -220,11 +231,6 @@ def main(root, directory):
         *sorted(system),
         "#if defined(__x86_64__)", "#include <immintrin.h>", "#elif defined(__ARM_NEON)", "#include <arm_neon.h>", "#endif",
         *source.lines, *(line for name in sets for line in section(tree, name, *sets[name], shared))])
-
-
-def write(file, lines):
-    file.write_text(re.sub(r"\n{3,}", "\n\n", "\n".join(lines) + "\n"))
-    print(file)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,15 @@ def check_includes(file):
             sys.exit(f"{file.name} includes {name}")
 
 
+def check_names(binary):
+    """Two libraries of one program may bring two versions: no name of one is a name of the other."""
+    names = run_quietly("nm", "-C", "--extern-only", "--defined-only", binary).splitlines()
+    own = [name for name in names if " bloomery::" in name]
+    others = [name for name in own if not re.search(r"bloomery::v\d+_\d+_\d+::", name)]
+    if others or not own:
+        sys.exit(f"without a version: {others}")
+
+
 def check_instructions(binary):
     """What every CPU runs was compiled for every CPU: our kernels alone, and our inline assembly, have vectors of
     AVX. A function of std with some would be used in the rest of the program as well."""
@@ -65,6 +74,7 @@ def main(source, scratch, compiler, *launcher):
     binary, program = scratch / "bloomery.o", scratch / "user"
     run(*launcher, compiler, level, *FLAGS, "-c", scratch / "bloomery.cpp", "-o", binary)
     run(compiler, level, *FLAGS, f"-I{scratch}", USER, binary, "-o", program, "-lsodium")
+    check_names(binary)
     run(program)
     # A wrong name gives the list of right ones.
     known = run(program, "none", expected=1).rsplit("it has ", 1)[1].strip().split(", ")

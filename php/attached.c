@@ -1,4 +1,5 @@
-/* Filters that stay in the process: the first request that asks for one opens it, and later requests use it. */
+/* Filters that stay in the process: the first request that asks for one opens it, and later requests use it. Each thread
+ * of a ZTS build has its own filters, and closes them when it ends. */
 #include "php_bloomery.h"
 
 #include <main/fopen_wrappers.h>
@@ -32,7 +33,7 @@ typedef struct {
 static void free_entry(zval *value) { bloomery_let_go(Z_PTR_P(value)); }
 
 static void make_globals(zend_bloomery_globals *globals) {
-#if defined(ZTS) && defined(COMPILE_DL_BLOOMERY)
+#ifdef ZTS
   ZEND_TSRMLS_CACHE_UPDATE();
 #endif
   zend_hash_init(&globals->attached, 8, NULL, free_entry, true);
@@ -41,7 +42,7 @@ static void make_globals(zend_bloomery_globals *globals) {
 static void free_globals(zend_bloomery_globals *globals) { zend_hash_destroy(&globals->attached); }
 
 PHP_MINIT_FUNCTION(bloomery_attached) {
-  ZEND_INIT_MODULE_GLOBALS(bloomery, make_globals, NULL);
+  ZEND_INIT_MODULE_GLOBALS(bloomery, make_globals, free_globals);
   return SUCCESS;
 }
 
@@ -171,21 +172,23 @@ ZEND_METHOD(Bloomery_Filter, attach) {
   bloomery_request request;
   bloomery_ask(&request);
   request.options.flags = BLOOMERY_SHARED;
-  if (!bloomery_may_open(path) ||
-      !bloomery_take_sizes(&request, no_capacity ? NULL : &capacity, no_fpr ? NULL : &fpr))
-    RETURN_THROWS();
+  if (!bloomery_take_sizes(&request, no_capacity ? NULL : &capacity, no_fpr ? NULL : &fpr)) RETURN_THROWS();
   zend_class_entry *called = zend_get_called_scope(execute_data);
   if (writes && !bloomery_take_class(&request, called, path)) RETURN_THROWS();
   if (bloomery_is_address(path)) {
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "only a file is attached, and not an address; open it");
     RETURN_THROWS();
   }
+  zend_string *location = bloomery_take_location(path);
+  if (!location) RETURN_THROWS();
   /* Links are not followed here: they may lead elsewhere later. */
-  const bool is_plain = ZSTR_VAL(path)[0] == '/' && !strstr(ZSTR_VAL(path), "/.") && !strstr(ZSTR_VAL(path), "//");
-  char *expanded = is_plain ? NULL : expand_filepath_with_mode(ZSTR_VAL(path), NULL, NULL, 0, CWD_EXPAND);
-  const char *absolute = expanded ? expanded : ZSTR_VAL(path);
+  const char *place = ZSTR_VAL(location);
+  const bool is_plain = place[0] == '/' && !strstr(place, "/.") && !strstr(place, "//");
+  char *expanded = is_plain ? NULL : expand_filepath_with_mode(place, NULL, NULL, 0, CWD_EXPAND);
+  const char *absolute = expanded ? expanded : place;
   zend_string *name = zend_string_concat2(writes ? "w" : "r", 1, absolute, strlen(absolute));
   if (expanded) efree(expanded);
+  zend_string_release(location);
   bloomery_error error;
   bloomery_attached *attached = attach(name, writes, &request, &error);
   zend_string_release(name);

@@ -97,7 +97,9 @@ ZEND_METHOD(Bloomery_Filter, save) {
     Z_PARAM_STR(path)
   ZEND_PARSE_PARAMETERS_END();
   bloomery_object *self = bloomery_ready(ZEND_THIS);
-  if (!self || !bloomery_may_open(path)) RETURN_THROWS();
+  zend_string *place = self ? bloomery_take_location(path) : NULL;
+  if (!place) RETURN_THROWS();
   bloomery_error error;
-  if (bloomery_save(self->filter, ZSTR_VAL(path), &error) != 0) bloomery_throw(&error);
+  if (bloomery_save(self->filter, ZSTR_VAL(place), &error) != 0) bloomery_throw(&error);
+  zend_string_release(place);
 }

@@ -8,9 +8,11 @@ static void of_location(INTERNAL_FUNCTION_PARAMETERS,
   ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_STR(location)
   ZEND_PARSE_PARAMETERS_END();
-  if (!bloomery_may_open(location)) RETURN_THROWS();
+  zend_string *place = bloomery_take_location(location);
+  if (!place) RETURN_THROWS();
   bloomery_error error;
-  const int yes = call(ZSTR_VAL(location), NULL, &error);
+  const int yes = call(ZSTR_VAL(place), NULL, &error);
+  zend_string_release(place);
   if (yes < 0) return bloomery_throw(&error);
   RETURN_BOOL(yes);
 }
@@ -27,14 +29,16 @@ ZEND_METHOD(Bloomery_Filter, convert) {
     Z_PARAM_OPTIONAL
     Z_PARAM_BOOL(replace)
   ZEND_PARSE_PARAMETERS_END();
-  if (!bloomery_may_open(source) || !bloomery_may_open(to)) RETURN_THROWS();
+  zend_string *from = bloomery_take_location(source), *out = from ? bloomery_take_location(to) : NULL;
   const bloomery_options options = {.size = sizeof options, .flags = replace ? BLOOMERY_REPLACE : 0};
   bloomery_error error;
-  if (bloomery_convert(ZSTR_VAL(source), ZSTR_VAL(to), &options, &error) < 0) bloomery_throw(&error);
+  if (out && bloomery_convert(ZSTR_VAL(from), ZSTR_VAL(out), &options, &error) < 0) bloomery_throw(&error);
+  if (out) zend_string_release(out);
+  if (from) zend_string_release(from);
 }
 
-/* Fills in the texts of an array's values; false and an exception. */
-static bool take_locations(const char **to, HashTable *locations) {
+/* Adds the locations of an array to a list with room for them; false and an exception. */
+static bool take_locations(zend_string **list, size_t *count, HashTable *locations) {
   zval *location;
   ZEND_HASH_FOREACH_VAL(locations, location) {
     ZVAL_DEREF(location);
@@ -42,8 +46,8 @@ static bool take_locations(const char **to, HashTable *locations) {
       zend_argument_type_error(1, "must be an array of strings, %s given", zend_zval_type_name(location));
       return false;
     }
-    if (!bloomery_may_open(Z_STR_P(location))) return false;
-    *to++ = Z_STRVAL_P(location);
+    if (!(list[*count] = bloomery_take_location(Z_STR_P(location)))) return false;
+    ++*count;
   }
   ZEND_HASH_FOREACH_END();
   return true;
@@ -59,12 +63,18 @@ ZEND_METHOD(Bloomery_Filter, mergeLocations) {
     Z_PARAM_OPTIONAL
     Z_PARAM_BOOL(replace)
   ZEND_PARSE_PARAMETERS_END();
-  if (!bloomery_may_open(to)) RETURN_THROWS();
-  const size_t count = zend_hash_num_elements(sources);
-  const char **locations = safe_emalloc(count, sizeof *locations, 1);
+  zend_string *out = bloomery_take_location(to);
+  if (!out) RETURN_THROWS();
+  const size_t size = zend_hash_num_elements(sources);
+  zend_string **list = safe_emalloc(size, sizeof *list, 1);
+  const char **locations = safe_emalloc(size, sizeof *locations, 1);
+  size_t count = 0;
+  const bool ready = take_locations(list, &count, sources);
+  for (size_t i = 0; i < count; ++i) locations[i] = ZSTR_VAL(list[i]);
   bloomery_error error;
-  if (take_locations(locations, sources) &&
-      bloomery_merge_locations(locations, count, ZSTR_VAL(to), replace, &error) < 0)
-    bloomery_throw(&error);
+  if (ready && bloomery_merge_locations(locations, count, ZSTR_VAL(out), replace, &error) < 0) bloomery_throw(&error);
+  for (size_t i = 0; i < count; ++i) zend_string_release(list[i]);
   efree(locations);
+  efree(list);
+  zend_string_release(out);
 }

@@ -92,6 +92,13 @@ static bool may_open_certificates(const char *address) {
       char *path = end ? estrndup(begin + name, (size_t)(end - begin) - name) : estrdup(begin + name);
       php_raw_url_decode(path, strlen(path));
       allowed = is_allowed(path);
+#ifdef VIRTUAL_DIR
+      if (allowed && *path != '/') {
+        bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "%s: threads have their own working directories; give an absolute path",
+                        path);
+        allowed = false;
+      }
+#endif
       efree(path);
     }
     field = end;
@@ -105,6 +112,20 @@ bool bloomery_may_open(const zend_string *location) {
     return false;
   }
   return bloomery_is_address(location) ? may_open_certificates(ZSTR_VAL(location)) : is_allowed(ZSTR_VAL(location));
+}
+
+zend_string *bloomery_take_location(zend_string *location) {
+  if (!bloomery_may_open(location)) return NULL;
+#ifdef VIRTUAL_DIR
+  if (ZSTR_VAL(location)[0] != '/' && !bloomery_is_address(location)) {
+    char folder[MAXPATHLEN];
+    if (VCWD_GETCWD(folder, sizeof folder))
+      return zend_string_concat3(folder, strlen(folder), "/", 1, ZSTR_VAL(location), ZSTR_LEN(location));
+    bloomery_refuse(BLOOMERY_MISSING, "%s: there is no working directory; give an absolute path", ZSTR_VAL(location));
+    return NULL;
+  }
+#endif
+  return zend_string_copy(location);
 }
 
 /* The filter at a location in one of open()'s modes, or for mode 0 the one that replaces it. */
@@ -150,14 +171,16 @@ static void open_or_rebuild(INTERNAL_FUNCTION_PARAMETERS, bool rebuilds) {
   const char how = rebuilds ? 0 : mode ? *ZSTR_VAL(mode) : 'r';
   bloomery_request request;
   bloomery_ask(&request);
-  if (!bloomery_may_open(location) ||
-      !bloomery_take_sizes(&request, no_capacity ? NULL : &capacity, no_fpr ? NULL : &fpr) ||
+  if (!bloomery_take_sizes(&request, no_capacity ? NULL : &capacity, no_fpr ? NULL : &fpr) ||
       (options && !bloomery_take_options(&request, options, true)))
     RETURN_THROWS();
   zend_class_entry *called = zend_get_called_scope(execute_data);
   if (how != 'r' && how != 'w' && !bloomery_take_class(&request, called, location)) RETURN_THROWS();
+  zend_string *place = bloomery_take_location(location);
+  if (!place) RETURN_THROWS();
   bloomery_error error;
-  bloomery_filter *filter = opened(location, how, &request, &error);
+  bloomery_filter *filter = opened(place, how, &request, &error);
+  zend_string_release(place);
   if (!filter) return bloomery_throw(&error);
   bloomery_wrap(return_value, filter, NULL, called, request.clock);
 }

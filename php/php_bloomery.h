@@ -119,6 +119,9 @@ bool bloomery_take_sizes(bloomery_request *request, const zend_long *capacity, c
 bool bloomery_is_address(const zend_string *location);
 /* False and an exception: no path, or open_basedir forbids it. */
 bool bloomery_may_open(const zend_string *location);
+/* A location that may be opened, as the library takes it; the caller releases it. NULL and an exception. The library
+ * knows one working directory, and a ZTS build has one in each thread: there a path becomes absolute. */
+zend_string *bloomery_take_location(zend_string *location);
 /* Gives a new filter the kind of the class that open(), attach() or plan() was called of. location: NULL for a filter in
  * memory. False and an exception: its objects have no filter of the kind that was asked for; then nothing may be made or
  * replaced. */

@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""The extension builds as PIE and phpize build it, with an installed library: phpize_test.py BUILD CMAKE SOURCE"""
+"""The extension builds as PIE and phpize build it, with an installed library: phpize_test.py BUILD CMAKE SOURCE
+
+With BLOOMERY_PHP=PREFIX it builds for the PHP below that folder, and all .phpt run in it that need no server. If that is
+a ZTS build with libphp.so (--enable-zts --enable-embed=shared), threads serve requests as well.
+"""
 
 import json
 import os
@@ -8,6 +12,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+import phpt
+
+TESTS = pathlib.Path(__file__).resolve().parent
 
 
 def run(*words, **more):
@@ -18,7 +26,34 @@ def run(*words, **more):
     return done.stdout
 
 
+def in_threads(module, scratch, environment):
+    """What a server does that runs PHP in threads."""
+    prefix, program, ini = phpt.php_config("prefix"), scratch / "threads", scratch / "php.ini"
+    ini.write_text(f"extension={module}\n")
+    run("cc", "-D_GNU_SOURCE", TESTS / "threads/threads.c", *phpt.php_config("includes").split(), f"-L{prefix}/lib", "-lphp",
+        "-pthread", f"-Wl,-rpath,{prefix}/lib", "-o", program)
+    environment = environment | {"PHPRC": str(ini), "SCRATCH": str(scratch)}
+    run(program, TESTS / "threads/request.php", env=environment)
+    said = run("php", "-c", ini, TESTS / "threads/after.php", env=environment)
+    if said != "480 requests":
+        sys.exit(f"after threads: {said}")
+
+
+def in_another_php(module, scratch, environment):
+    os.environ.update(environment)
+    for file in sorted(TESTS.glob("*.phpt")):
+        folder = scratch / file.stem
+        folder.mkdir()
+        if "redis" not in file.name and phpt.run(module, file, folder, None) != 0:
+            sys.exit(f"{file.name} fails in {shutil.which('php')}")
+    if "ZTS" in run("php", "-n", "-v") and (pathlib.Path(phpt.php_config("prefix")) / "lib/libphp.so").exists():
+        in_threads(module, scratch, environment)
+
+
 def main(build, cmake, source):
+    other = os.environ.get("BLOOMERY_PHP")
+    if other:
+        os.environ["PATH"] = f"{other}/bin:{os.environ['PATH']}"
     about = json.loads((pathlib.Path(source) / "composer.json").read_text())
     folder = pathlib.Path(source) / about["php-ext"]["build-path"]
     with tempfile.TemporaryDirectory() as scratch:
@@ -36,6 +71,8 @@ def main(build, cmake, source):
         version = run("pkg-config", "--modversion", "bloomery-c", env=environment).strip()
         if said != f"{version}true":
             sys.exit(f"it says {said}")
+        if other:
+            in_another_php(module, pathlib.Path(scratch), environment)
 
 
 if __name__ == "__main__":

@@ -20,9 +20,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "module"))
 from server import free_port
 
 
+def php_config(what):
+    return subprocess.run(["php-config", f"--{what}"], capture_output=True, text=True, check=True).stdout.strip()
+
+
 def run_tests():
-    api = subprocess.run(["php-config", "--phpapi"], capture_output=True, text=True, check=True).stdout.strip()
-    return pathlib.Path("/usr/lib/php") / api / "build/run-tests.php"
+    own = pathlib.Path(php_config("prefix")) / "lib/php/build/run-tests.php"
+    return own if own.is_file() else pathlib.Path("/usr/lib/php") / php_config("phpapi") / "build/run-tests.php"
 
 
 CERTIFICATES = """

@@ -158,8 +158,8 @@ constexpr Flag kFlags[] = {
      "keys ignore the case of the letters A to Z", "Other letters stay different."},
     {FlagId::on, 0, kStreams, "raw", "", "",
      "read inputs as they are, even if they look compressed",
-     "Without it, inputs in the formats gzip, zstd, xz and bzip2 are decompressed, and a pipe that "
-     "begins like a filter is an error.",
+     "Without it, inputs in the formats gzip, zstd, xz and bzip2 are decompressed, and an "
+     "input that begins like a filter is an error.",
      &Options::raw},
     {FlagId::compress, 'Z', kPrinting, "compress", "FORMAT", "gzip|zstd|xz|bzip2",
      "compress the lines that are printed: gzip, zstd, xz or bzip2",

@@ -134,7 +134,7 @@ void refuse_filter(const Input& input) {
                           input.name()));
 }
 
-std::vector<Input> find_inputs(const std::vector<std::string>& paths) {
+std::vector<Input> find_inputs(const std::vector<std::string>& paths, bool raw) {
   std::vector<Input> inputs;
   inputs.reserve(paths.size() + 1);
   for (const auto& path : paths) inputs.push_back({path, std::nullopt});
@@ -148,7 +148,8 @@ std::vector<Input> find_inputs(const std::vector<std::string>& paths) {
     if (input.path != "-" && ::access(input.path.c_str(), R_OK) != 0)
       throw_system(fmt::format("cannot read {}", input.name()), errno, input.path);
     input.bytes = bytes_to_read(input, status);
-    if (S_ISREG(status.st_mode) && sniff_at(open_input(input).get(), begin_of(input)).filter)
+    if (!raw && S_ISREG(status.st_mode) &&
+        sniff_at(open_input(input).get(), begin_of(input)).filter)
       refuse_filter(input);
   }
   return inputs;

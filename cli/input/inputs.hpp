@@ -15,7 +15,7 @@ namespace bloomery::cli {
 // How the bytes of the inputs are read.
 struct ReadRule {
   char end = '\n';   // of a line
-  bool raw = false;  // text, even if they look compressed
+  bool raw = false;  // text, even if they look compressed, or like a filter
 };
 
 struct Input {
@@ -26,8 +26,8 @@ struct Input {
 };
 
 // Checks every path, and opens only regular files (a named pipe can be opened once). No paths: the
-// standard input. Error: missing, unreadable, a directory, a filter.
-[[nodiscard]] std::vector<Input> find_inputs(const std::vector<std::string>& paths);
+// standard input. Error: missing, unreadable, a directory, unless raw a filter.
+[[nodiscard]] std::vector<Input> find_inputs(const std::vector<std::string>& paths, bool raw);
 
 // Throws the error of a filter among the inputs, which is a mistake: `check a.bloom b.bloom`, or
 // `rebuild a.bloom < a.bloom`.

@@ -33,7 +33,8 @@ struct Applied {
 
 Applied apply_lines(const Options& options, AnyFilter& filter, AnyFilter::Operation operation,
                     const Words& words) {
-  const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
+  const std::vector<Input> inputs =
+      find_inputs({options.files.begin() + 1, options.files.end()}, options.raw);
   const std::uint64_t left_out = options.batch ? filter.begin_batch(*options.batch) : 0;
   // With durability `none`, lines are not safe anywhere until the filter is closed.
   const bool none = options.durability == Durability::none;

@@ -14,7 +14,8 @@
 namespace bloomery::cli {
 
 int run_check(const Options& options) {
-  const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
+  const std::vector<Input> inputs =
+      find_inputs({options.files.begin() + 1, options.files.end()}, options.raw);
   OutputFile output(options.out, OutputFile::Way::whole, [&](gid_t group) {
     return rights_of_others(inputs, options.files.front(), group);
   });

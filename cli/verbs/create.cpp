@@ -12,11 +12,24 @@
 
 namespace bloomery::cli {
 
+namespace {
+
+// The filter is there, even if the user has no right to its statistics.
+std::string what_was_made(AnyFilter& filter) {
+  try {
+    return made_text(filter.stats());
+  } catch (const Error& e) {
+    return fmt::format("its size is unknown: {}", e.what());
+  }
+}
+
+}  // namespace
+
 int run_create(const Options& options) {
   const std::string& location = options.files.front();
   std::vector<Input> inputs;
   if (options.spec.kind == Kind::frozen) {
-    inputs = find_inputs({options.files.begin() + 1, options.files.end()});
+    inputs = find_inputs({options.files.begin() + 1, options.files.end()}, options.raw);
     narrow_new_files(inputs);
   }
   AnyOptions place = options.place();
@@ -28,9 +41,9 @@ int run_create(const Options& options) {
   AnyFilter filter = naming_force(AnyFilter::display_name(location), fixed,
                                   [&] { return AnyFilter::create(location, options.spec, place); });
   if (options.spec.kind == Kind::frozen) return fill(filter, options, inputs);
-  const FilterStats stats = filter.stats();
+  const std::string made = options.quiet ? "" : what_was_made(filter);
   filter.close();
-  if (!options.quiet) remark(fmt::format("created {}: {}", filter.name(), made_text(stats)));
+  if (!options.quiet) remark(fmt::format("created {}: {}", filter.name(), made));
   return kExitFound;
 }
 

@@ -75,7 +75,7 @@ Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const Json& fil
 }  // namespace
 
 int run_dedup(const Options& options) {
-  const std::vector<Input> inputs = find_inputs(options.files);
+  const std::vector<Input> inputs = find_inputs(options.files, options.raw);
   // A crash must not remove the output of a line that the filter remembers.
   OutputFile output(
       options.out, options.filter ? OutputFile::Way::in_place : OutputFile::Way::whole,

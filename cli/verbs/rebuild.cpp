@@ -111,7 +111,8 @@ int fill(AnyFilter& filter, const Options& options, const std::vector<Input>& in
 }
 
 int run_rebuild(const Options& options) {
-  const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
+  const std::vector<Input> inputs =
+      find_inputs({options.files.begin() + 1, options.files.end()}, options.raw);
   narrow_new_files(inputs);
   std::optional<Made> made = as_existing(options);
   if (!made) made = Made{plan(options.spec), options.place().hasher()};

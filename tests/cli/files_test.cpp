@@ -220,7 +220,10 @@ TEST_F(Files, AFilterIsNotReadAsText) {
   EXPECT_TRUE(is_error(run({"dedup"}, bytes), {"input is a filter, not text"}));
   EXPECT_EQ(run({"check", "-q", one}, "a\n").code, 0);
   EXPECT_EQ(run({"check", "-q", "-c", "--raw", one}, "a\n" + bytes).code, 0);
-  EXPECT_NE(run({"dedup", "-q", "--raw"}, bytes).out, "");
+  const std::string lines = run({"dedup", "-q", "--raw"}, bytes).out;
+  EXPECT_NE(lines, "");
+  EXPECT_EQ(run({"dedup", "-q", "--raw", two}).out, lines);
+  EXPECT_EQ(run({"dedup", "-q", "--raw"}, "", {.in = two}).out, lines);
 }
 
 TEST_F(Files, QuietIsForEveryVerb) {

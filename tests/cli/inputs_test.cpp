@@ -34,7 +34,7 @@ class EstimatedLines : public testing::Test {
   }
   static std::optional<std::uint64_t> estimate(const std::vector<std::string>& paths,
                                                const ReadRule& rule = {}) {
-    return estimate_lines(find_inputs(paths), rule);
+    return estimate_lines(find_inputs(paths, rule.raw), rule);
   }
   static std::string lines(std::size_t count, std::size_t bytes) {
     std::string text;

@@ -102,6 +102,18 @@ TEST_F(RedisTool, SaysWhatItCannotDo) {
   EXPECT_EQ(away.err.find("-n and -p"), std::string::npos) << "a size makes no server run";
 }
 
+TEST_F(RedisTool, MakesAFilterWhoseStatisticsItMayNotRead) {
+  server().ask({"ACL", "SETUSER", "maker", "on", ">word", "~*", "+@all", "-bitcount"});
+  const Ran made = run({"create", "redis+unix://maker:word@" + server().path() + "?key=made", "-n",
+                        "1K", "-p", "1%"});
+  server().ask({"ACL", "DELUSER", "maker"});
+  EXPECT_EQ(made.code, 0);
+  EXPECT_NE(made.err.find("created"), std::string::npos) << made.err;
+  EXPECT_NE(made.err.find("its size is unknown: "), std::string::npos) << made.err;
+  EXPECT_NE(made.err.find("bitcount"), std::string::npos) << made.err;
+  EXPECT_EQ(run({"info", url("made")}).code, 0);
+}
+
 TEST_F(RedisTool, TakesPasswordsFromTheEnvironment) {
   const Server guarded({"--requirepass", "open sesame"});
   const std::string rest = guarded.path() + "?key=k";

@@ -1,4 +1,4 @@
-# The measurements of docs/benchmarks.md, docs/benchmarks-threads.md and docs/benchmarks-servers.md: every bench in turn, tables on standard output, JSON in bench/out.
+# The measurements of docs/benchmarks*.md: every bench in turn, tables on standard output, JSON in bench/out.
 
 # run_bench [quick]: quick takes about two minutes. Its filters and counts are at most a fifth as large, and
 # its ratios are rough.

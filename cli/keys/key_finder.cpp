@@ -4,6 +4,8 @@
 #include "keys/fields.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -13,6 +15,12 @@ namespace {
 
 Delimiter delimiter_of(const KeyRule& rule) noexcept {
   return Delimiter(rule.delimiter, rule.whitespace);
+}
+
+// Returns the end of the copy.
+char* put(char* to, std::string_view part) noexcept {
+  if (!part.empty()) std::memcpy(to, part.data(), part.size());
+  return to + part.size();
 }
 
 }  // namespace
@@ -44,18 +52,35 @@ void KeyFinder::each_joined(std::string_view text, std::span<const std::size_t> 
   const char upper = static_cast<char>(rule_.delimiter - (letter ? 'a' - 'A' : 0));
   const char between = rule_.whitespace ? ' ' : upper;
   const Delimiter delimiter = delimiter_of(rule_);
+  // Bytes that have just been stored in pieces are slow to load, so some keys are put together before one is used.
+  constexpr std::size_t kKeys = 32;
+  std::array<std::size_t, kKeys> sizes;
   std::size_t begin = 0;
-  for (const std::size_t end : ends) {
-    Fields fields(text.substr(begin, end - begin - 1), text.data() + text.size(), delimiter);
-    for (const std::size_t place : by_number_)
-      found_[place] = in_case(fields.field(rule_.fields[place]), text);
-    key_ = found_.front();
-    for (const std::string_view field : std::span(found_).subspan(1)) {
-      key_ += between;
-      key_ += field;
+  while (!ends.empty()) {
+    const std::span<const std::size_t> some = ends.first(std::min(kKeys, ends.size()));
+    ends = ends.subspan(some.size());
+    // A key is no longer than its line and the bytes between its fields.
+    key_.resize(std::max(key_.size(), some.back() - begin + some.size() * found_.size()));
+    char* to = key_.data();
+    std::size_t* size = sizes.data();
+    for (const std::size_t end : some) {
+      Fields fields(text.substr(begin, end - begin - 1), text.data() + text.size(), delimiter);
+      for (const std::size_t place : by_number_)
+        found_[place] = in_case(fields.field(rule_.fields[place]), text);
+      const char* const start = to;
+      to = put(to, found_.front());
+      for (const std::string_view field : std::span(found_).subspan(1)) {
+        *to++ = between;
+        to = put(to, field);
+      }
+      *size++ = static_cast<std::size_t>(to - start);
+      begin = end;
     }
-    use(std::string_view(key_));
-    begin = end;
+    const char* key = key_.data();
+    for (const std::size_t bytes : std::span(sizes).first(some.size())) {
+      use(std::string_view(key, bytes));
+      key += bytes;
+    }
   }
 }
 

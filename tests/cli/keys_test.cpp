@@ -152,6 +152,19 @@ TEST(Keys, OfSeveralFieldsKeepThemApart) {
             (Words{"c a b"}));
 }
 
+TEST(Keys, OfSeveralFieldsInManyLines) {
+  for (const std::size_t lines : {1, 31, 32, 33, 64, 100}) {
+    std::string text;
+    Words wanted;
+    for (std::size_t i = 0; i < lines; ++i) {
+      const std::string one(i * 7 % 90, 'a'), three(i * 31 % 200, 'c');
+      text += one + ",b," + three + '\n';
+      wanted.push_back(three + ',' + one);
+    }
+    EXPECT_EQ(keys_of(text, {.fields = {3, 1}, .delimiter = ','}).keys, wanted) << lines;
+  }
+}
+
 TEST(Keys, IgnoreCaseOfAsciiAlone) {
   std::string text;
   for (int c = 1; c < 256; ++c)

@@ -89,11 +89,28 @@ class Server {
     ask({"REPLICAOF", "NO", "ONE"});
   }
 
+  // As redis-cli --rdb, or a first replica, which leaves again.
+  void send_a_copy() const {
+    detail::Connection copy(address());
+    detail::Commands sync;
+    sync.begin(1).word("SYNC");
+    copy.send(sync);
+    for (int i = 0; i < 3'000; ++i) {
+      if (get_info("replication").find("connected_slaves:1") != std::string::npos) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    FAIL() << "the copy does not begin";
+  }
+
   [[nodiscard]] std::string path() const { return scratch_ / "socket"; }
   [[nodiscard]] const Scratch& scratch() const { return scratch_; }
   [[nodiscard]] RedisAddress address() const { return {.socket = path()}; }
   detail::Reply ask(std::initializer_list<std::string_view> words) const {
     return detail::Connection(address()).ask(words);
+  }
+  [[nodiscard]] std::string get_info(std::string_view section) const {
+    const detail::Reply reply = ask({"INFO", section});
+    return {reply->str, reply->len};
   }
   [[nodiscard]] std::string get(std::string_view key) const {
     const detail::Reply reply = ask({"GET", key});

@@ -1,7 +1,9 @@
 // A filter that is written into shards as a whole is no filter with holes where a node takes over from another.
 #include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>
+#include <bloomery/php_filter.hpp>
 #include <bloomery/redis_filter.hpp>
+#include <bloomery/redis_php_filter.hpp>
 
 #include <gtest/gtest.h>
 
@@ -115,6 +117,74 @@ TEST(UnmovedSlots, AServerThatWasAReplicaMeanwhileMayHaveLostAPart) {
   server.become_replica_and_master_again();
   keys.publish();
   EXPECT_EQ(RedisFilter::open(place).may_contain_hashes(hashes), hashes.size());
+}
+
+// A bucket of a PHP class is copied by one call.
+TEST(UnmovedSlots, ABucketIsCopiedWholeOrNotAtAll) {
+  Pair pair;
+  const PhpFilter bits(PhpScheme::string_hashes("BKDR"));
+  for (const bool is_replica : {false, true}) {
+    const std::string key = is_replica ? "no bucket" : "bucket";
+    int looks = 0;
+    pair.first.say([&](const Words& words) -> Said {
+      if (words[0] == "INFO" && ++looks == 2 && is_replica)
+        pair.real.become_replica_and_master_again();
+      return std::nullopt;
+    });
+    const auto store = [&] { RedisPhpFilter::store({pair.address(), key}, bits); };
+    if (is_replica)
+      EXPECT_NE(error_of(store, ErrorCode::unavailable).find("run it again"), std::string::npos);
+    else
+      store();
+    EXPECT_EQ(looks, 2);
+    EXPECT_EQ(pair.real.ask({"EXISTS", key})->integer, is_replica ? 0 : 1);
+  }
+}
+
+// The history of a master has another name when its first replica has come, and when the last one left long ago.
+TEST(UnmovedSlots, ACopyOfTheServersDataIsNoLoss) {
+  const test::Server server;
+  Filter whole(plan(10'000, 0.01));
+  whole.insert_many(Pair::keys());
+  auto writer =
+      RedisFilterWriter::of_bits({server.address(), "copied"}, whole.plan(), whole.hasher());
+  writer.write(0, whole.bytes());
+  server.send_a_copy();
+  writer.publish();
+  EXPECT_TRUE(RedisFilter::open({server.address(), "copied"}).may_contain(Pair::keys().front()));
+  // But not afterwards.
+  auto other =
+      RedisFilterWriter::of_bits({server.address(), "other"}, whole.plan(), whole.hasher());
+  other.write(0, whole.bytes());
+  server.become_replica_and_master_again();
+  server.send_a_copy();
+  error_of([&] { other.publish(); }, ErrorCode::unavailable);
+}
+
+// A server that tells nothing now may tell it later.
+TEST(UnmovedSlots, AnErrorOfTheServerIsNotTakenForAnotherHistory) {
+  Pair pair;
+  Filter whole(plan(10'000, 0.01));
+  for (const std::string said : {"BUSY wait", "NOPERM no", "ERR unknown command"})
+    for (const int look : {1, 2}) {
+      SCOPED_TRACE(said + std::to_string(look));
+      int looks = 0;
+      pair.first.say([&](const Words& words) -> Said {
+        return words[0] == "INFO" && ++looks >= look ? Said("-" + said + "\r\n") : std::nullopt;
+      });
+      const auto write = [&] {
+        auto writer =
+            RedisFilterWriter::of_bits({pair.address(), "new"}, whole.plan(), whole.hasher());
+        writer.write(0, whole.bytes());
+        writer.publish();
+      };
+      if (said.starts_with("BUSY")) {
+        EXPECT_NE(error_of(write, ErrorCode::unavailable).find("BUSY"), std::string::npos);
+      } else if (look == 1) {
+        write();
+        pair.real.ask({"DEL", "new"});
+      }
+    }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -13,7 +14,18 @@ namespace {
 // slot have moved: 1 ms, 2 ms ... 128 ms, 1.4 s in total.
 constexpr int kMostRounds = 16;
 
-constexpr std::size_t kHistoryBytes = 40;
+// Of the name of a history.
+constexpr std::size_t kNameBytes = 40;
+
+std::string field_of(std::string_view info, std::string_view field) {
+  const std::size_t at = info.find(field);
+  return std::string(at == info.npos ? "" : info.substr(at + field.size()).substr(0, kNameBytes));
+}
+
+// A node that was a replica meanwhile may have lost what its master had not sent it.
+bool was_a_replica(const History& before, const History& now) {
+  return now.name != before.name && now.former != std::string(kNameBytes, '0');
+}
 
 std::chrono::milliseconds pause_of(int round) {
   return std::chrono::milliseconds(1 << std::min(round, 7));
@@ -215,9 +227,9 @@ void UnmovedSlots::require() const {
 }
 
 void UnmovedSlots::require_history() const {
-  const std::vector<std::string> now = cluster_->histories(keys_);
+  const std::vector<History> now = cluster_->histories(keys_);
   require();  // what moved slots and lost connections explain
-  if (now != histories_)
+  if (!std::ranges::equal(histories_, now, std::not_fn(was_a_replica)))
     throw Error(ErrorCode::unavailable,
                 cluster_->name() +
                     ": a server was made a replica and a master again while the filter was "
@@ -229,17 +241,17 @@ void UnmovedSlots::explain(const Error& error) const {
   throw error;
 }
 
-std::vector<std::string> Cluster::histories(const std::vector<std::string>& keys) {
+std::vector<History> Cluster::histories(const std::vector<std::string>& keys) {
   std::vector<Request> requests;
   for (const std::string& key : keys)
     requests.emplace_back(key).next().command({"INFO", "replication"});
-  std::vector<std::string> histories(keys.size());
+  std::vector<History> histories(keys.size());
   run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
-    constexpr std::string_view kField = "\nmaster_replid:";
     const std::string_view text(reply->str, reply->len);
-    const std::size_t at = text.find(kField);
-    if (at != std::string_view::npos)
-      histories[i] = text.substr(at + kField.size()).substr(0, kHistoryBytes);
+    // Another error, such as BUSY, passes.
+    if (reply->type == REDIS_REPLY_ERROR && !text.starts_with("NOPERM") && !text.starts_with("ERR"))
+      throw Connection::meaning(*reply, name_of(name_, keys[i]));
+    histories[i] = {field_of(text, "\nmaster_replid:"), field_of(text, "\nmaster_replid2:")};
   });
   return histories;
 }

@@ -65,6 +65,13 @@ class Request {
   std::optional<Redirection> redirection_;
 };
 
+// What a node calls the history of its data, and what it called it before it was a master. A master also takes a new
+// name when its first replica comes, or a copy such as redis-cli --rdb, and an hour after the last one left; then the
+// former name is zeros. Empty: the node does not tell it to this user.
+struct History {
+  std::string name, former;
+};
+
 class Cluster {
  public:
   // Takes the answer to a command of a request. It is never a redirection, but may be another error.
@@ -100,9 +107,8 @@ class Cluster {
   // Sends one command and returns its reply. An error of the server is thrown.
   Reply ask(std::string_view key, std::initializer_list<std::string_view> words);
   Reply ask(std::string_view key, const std::vector<std::string>& words);
-  // For each key, what its node calls the history of its data: a master gets a new one when it takes over. Empty: the
-  // node does not tell it to this user.
-  [[nodiscard]] std::vector<std::string> histories(const std::vector<std::string>& keys);
+  // The history of each key's node.
+  [[nodiscard]] std::vector<History> histories(const std::vector<std::string>& keys);
   // Drops everything that is in flight.
   void drop() noexcept;
 
@@ -154,7 +160,8 @@ class UnmovedSlots {
  private:
   Cluster* cluster_;
   std::uint64_t changes_;
-  std::vector<std::string> keys_, histories_;
+  std::vector<std::string> keys_;
+  std::vector<History> histories_;
 };
 
 }  // namespace bloomery::detail

@@ -124,6 +124,7 @@ RedisPhpFilter RedisPhpFilter::store(const RedisPlace& place, const PhpFilter& f
   staged.write(0, bytes.size() - 1, bytes.last(1));
   staged.write(0, 0, bytes.first(bytes.size() - 1));
   staged.flush();
+  staged.unmoved().require_history();
   if (!staged.keys().publish_only(bits.cluster(), {length}))
     throw Error(ErrorCode::exists,
                 bits.strings()[0].name() + " exists already; choose another key");

@@ -1,5 +1,5 @@
-// The version of the library that a program is compiled against, and a check for C++20 and exceptions. The build and
-// the packages take their version from the three numbers here. (clang with libc++ needs libc++ 19 or later.)
+// The version of the library that a program is compiled against, and a check for C++20, exceptions and 64 bits. The
+// build and the packages take their version from the three numbers here. (clang with libc++ needs libc++ 19 or later.)
 #pragma once
 
 #if __cplusplus < 202002L
@@ -7,6 +7,9 @@
 #endif
 #if !defined(__cpp_exceptions)
 #error "Bloomery reports errors by exceptions: compile without -fno-exceptions"
+#endif
+#if !defined(__SIZEOF_INT128__)
+#error "Bloomery is for 64-bit CPUs: compile without -m32"
 #endif
 
 #define BLOOMERY_VERSION_MAJOR 0

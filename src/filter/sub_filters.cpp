@@ -47,7 +47,7 @@ std::size_t ask_part(SubFilters sub_filters, std::span<const Hash128> hashes,
       if (found != nullptr) found[place[i]] = answers[i];
       left[kept] = left[i];
       place[kept] = place[i];
-      kept += answers[i] ? 0 : 1;
+      kept += answers[i] ? 0U : 1U;
     }
     asked = kept;
   }

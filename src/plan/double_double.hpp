@@ -62,12 +62,12 @@ constexpr DoubleDouble operator/(DoubleDouble a, double b) noexcept {
 // 1 / i!, and 1 / i.
 inline constexpr auto kInverseFactorials = [] {
   std::array<DoubleDouble, 9> all{{{1, 0}}};
-  for (int i = 1; i < 9; ++i) all[i] = all[i - 1] / i;
+  for (unsigned i = 1; i < 9; ++i) all[i] = all[i - 1] / i;
   return all;
 }();
 inline constexpr auto kInverses = [] {
   std::array<DoubleDouble, 23> all{};
-  for (int i = 1; i < 23; ++i) all[i] = DoubleDouble{1, 0} / i;
+  for (unsigned i = 1; i < 23; ++i) all[i] = DoubleDouble{1, 0} / i;
   return all;
 }();
 

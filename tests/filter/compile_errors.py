@@ -17,6 +17,7 @@ ANSWERS = "answers are a range of bools or other integers: std::vector<bool>, st
 THREADS = "several threads take keys that are contiguous and have a size, as in a std::vector"
 LANGUAGE = "Bloomery needs C++20: compile with -std=c++20"
 EXCEPTIONS = "Bloomery reports errors by exceptions: compile without -fno-exceptions"
+CPU = "Bloomery is for 64-bit CPUs: compile without -m32"
 
 # Code, the standard with other flags, and what the first error says; whether it is the only one.
 CASES = [
@@ -47,6 +48,8 @@ CASES = [
     ("std::vector<double> no; any.may_contain_many(std::vector<int>{}, no);", "c++20", ANSWERS, True),
     ("", "c++17", LANGUAGE, False),
     ("", "c++20 -fno-exceptions", EXCEPTIONS, False),
+    # As with -m32, for which a compiler needs more packages.
+    ("", "c++20 -U__SIZEOF_INT128__", CPU, False),
 ]
 
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 USER = pathlib.Path(__file__).parent / "amalgamation/user.cpp"
-FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wshadow", "-Werror"]
+FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Werror"]
 ALLOWED = {"bloomery.hpp", "xxhash.h", "immintrin.h", "arm_neon.h"}
 SYSTEM = ("sodium/", "sys/", "linux/")
 

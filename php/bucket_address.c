@@ -130,6 +130,10 @@ static zend_string *address_of(Server *server) {
 
 /* An address of a server and the key of a bucket. */
 static zend_string *with_key(zend_string *address, zend_string *bucket) {
+  if (strstr(ZSTR_VAL(address), "?key=") || strstr(ZSTR_VAL(address), "&key=")) {
+    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "the address of config names a key; leave it out: $bucket is the key");
+    return NULL;
+  }
   smart_str whole = {0};
   smart_str_append(&whole, address);
   smart_str_appends(&whole, strchr(ZSTR_VAL(address), '?') ? "&key=" : "?key=");

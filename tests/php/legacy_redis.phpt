@@ -150,7 +150,7 @@ bool(true)
 bool(true)
 bool(true)
 config is an array, a connected Redis or an address as redis://10.0.0.7
-'key' is there twice; give it once
+the address of config names a key; leave it out: $bucket is the key
 %slist%s
 config has no 'hots'; it has host, port, user, password, database, timeout, ssl
 config has no 'prefix'; it has host, port, user, password, database, timeout, ssl

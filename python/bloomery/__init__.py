@@ -125,7 +125,9 @@ class _Common(Filter):
             return f"<{type(self).__name__} {error}>"
         stated = "" if told.fpr is None else f" at {told.fpr:.3g}"
         now = "" if told.current_fpr is None else f"; now about {told.estimated_items:,.0f} keys at {told.current_fpr:.3g}"
-        return f"<{type(self).__name__} {self.name!r}: {told.capacity:,} keys{stated}, {told.bytes:,} bytes{now}>"
+        made = f"{told.capacity:,} keys{stated}, " if told.capacity else ""  # the bits of a PHP class do not say it
+        kind = "Filter" if type(self) is _Elsewhere else type(self).__name__
+        return f"<{kind} {self.name!r}: {made}{told.bytes:,} bytes{now}>"
 
     def __bytes__(self) -> bytes:
         """The filter as the bytes of a filter file, for `from_bytes`."""

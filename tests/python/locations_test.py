@@ -78,6 +78,7 @@ class Locations(unittest.TestCase):
             self.assertTrue(f.add("a"))
         f = bloomery.open(path, **words)
         self.assertEqual(["a" in f, "b" in f], [True, False])
+        self.assertRegex(repr(f), "^<Filter '[^']*bits': 12,500 bytes; now about 1 keys at ")
         self.assertIs(bloomery.verify(path, **words), True)
         bloomery.convert(path, self.scratch / "copy", **words)
         self.assertEqual(*(bits.read_bytes().rstrip(b"\0") for bits in (self.scratch / "copy", path)))  # as Redis ends them

@@ -6,6 +6,8 @@
 #include "store/disk/rights.hpp"
 #include "store/files.hpp"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace bloomery {
@@ -13,6 +15,9 @@ namespace bloomery {
 using namespace detail;
 
 namespace {
+
+// How long open_or_create() waits for another program that makes the filter: as long as for a server.
+constexpr std::chrono::seconds kWaitForMaker(5);
 
 // Whether the request says how large a new filter is. A frozen filter has the size of its keys.
 bool is_sized(const FilterSpec& spec) noexcept {
@@ -76,6 +81,15 @@ AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpe
   AnyOptions creating = options;
   creating.replace = false;
   constexpr int kTries = 100;
+  const bool on_server = place_of(location) == Place::server;
+  const auto last_wait = std::chrono::steady_clock::now() + kWaitForMaker;
+  // Shards are made one by one, and nobody can open the filter until its maker has made all of them.
+  const auto waits = [&](const Error& error) {
+    if (!on_server || error.code() != ErrorCode::locked) return false;
+    if (std::chrono::steady_clock::now() > last_wait) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return true;
+  };
   for (int i = 1;; ++i) {
     // Another process may create the filter after this one has not found it, and remove it again.
     try {
@@ -83,13 +97,15 @@ AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpe
       require_agreement(*there.impl_, spec, options);
       return there;
     } catch (const Error& error) {
+      if (waits(error)) continue;
       if (error.code() != ErrorCode::missing) throw;
       if (!options.scheme && !is_sized(spec)) refuse_unsized(location, spec);
     }
     try {
       return create(location, new_spec.value_or(spec), creating);
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::exists || i == kTries) throw;
+      if (waits(error)) continue;
+      if (error.code() != ErrorCode::exists || i >= kTries) throw;
     }
   }
 }

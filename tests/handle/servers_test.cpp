@@ -2,16 +2,20 @@
 #include <bloomery/any_filter.hpp>
 
 #include <array>
+#include <atomic>
+#include <barrier>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <initializer_list>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "handle/any_on_server.hpp"
+#include "redis/shards/shard_maker.hpp"
 #include "support/expect_error.hpp"
 
 namespace bloomery::test {
@@ -63,6 +67,42 @@ TEST_F(AnyOnServer, MergesStringsInShards) {
   expect_error(ErrorCode::mismatch, {"seed"},
                [&] { AnyFilter::merge(sources, shards("none&shards=2")); });
   expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(shards("none")); });
+}
+
+// Workers that start at once, each of which makes the filter if there is none.
+TEST_F(AnyOnServer, WaitsForAnotherMakerOfShards) {
+  std::vector<std::string> places = {"redis+cluster"};
+#ifdef BLOOMERY_MODULE
+  places.emplace_back("redis+module+cluster");
+#endif
+  for (const std::string& place : places) {
+    server().ask({"FLUSHALL"});
+    for (int round = 0; round < 10; ++round) {
+      const std::string name = at(place, "w" + std::to_string(round) + "&shards=24");
+      std::barrier start(4);
+      std::atomic<int> opened = 0, first = 0;
+      std::vector<std::jthread> workers;
+      for (int worker = 0; worker < 4; ++worker)
+        workers.emplace_back([&] {
+          start.arrive_and_wait();
+          try {
+            AnyFilter filter = AnyFilter::open_or_create(name, spec_);
+            ++opened;
+            if (filter.insert("a")) ++first;
+          } catch (const Error& error) {
+            ADD_FAILURE() << error.what();
+          }
+        });
+      workers.clear();
+      EXPECT_EQ(opened, 4);
+      EXPECT_EQ(first, 1);
+    }
+  }
+  // One that died leaves its claim for a minute: nobody waits as long.
+  server().ask({"SET", "dead:{0}", detail::claim_of({'d', 'e', 'a', 'd'})});
+  expect_error(ErrorCode::locked, {"maker died"}, [&] {
+    (void)AnyFilter::open_or_create(at("redis+cluster", "dead&shards=2"), spec_);
+  });
 }
 
 // The plan of a filter in shards is rounded up to whole shards, and so is that of a request.

@@ -93,8 +93,8 @@ std::unique_ptr<PlainSink> redis_sink(const RedisUrl& at, const PlainParameters&
 
 void refuse_module_shards(const RedisUrl& url) {
   refuse(ErrorCode::wrong_kind, url,
-         "each shard is a filter of the module of its own, and together they go into shards of a "
-         "module alone, by bloomery convert and merge; build a new one with create and add");
+         "the shards of a module have a hash each, so they are copied and merged only into as many "
+         "shards of a module; build a new filter with create and add");
 }
 
 void merge_module_shards(const RedisUrl& out, std::span<const RedisUrl> sources, bool replace) {

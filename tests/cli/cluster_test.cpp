@@ -338,8 +338,9 @@ TEST_F(ClusterTool, ModuleShardsMoveAndMergeAsTheyAre) {
   refused({"merge", url("+module", "x"), url("+module", "a"), url("+module", "other")},
           {"differ in shards, capacity"});
   refused({"merge", path("x.bloom"), url("+module", "a"), url("+module", "b")},
-          {"shards of a module alone"});
-  refused({"convert", url("+module", "a"), path("x.bloom")}, {"shards of a module alone"});
+          {"only into as many shards of a module; build a new filter with create and add"});
+  refused({"convert", url("+module", "a"), path("x.bloom")},
+          {"shards of a module have a hash each"});
   refused({"convert", url("+module", "a"), url("+module", "x&shards=6")}, {"keeps its 12 shards"});
   refused({"rebuild", url("+module", "a")}, {"create and add"});
   refused({"convert", url("+module", "none"), url("+module", "x")}, {"is not there"});

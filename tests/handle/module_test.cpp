@@ -101,7 +101,7 @@ TEST_F(AnyOnServer, ShardsOfAModuleGoIntoShardsOfAModule) {
   AnyFilter::convert(module, dump);
   std::ofstream(scratch_ / "text") << "perhaps a reply of DUMP";
   const auto refused = [&](const std::function<void()>& call) {
-    expect_error(ErrorCode::wrong_kind, {"each shard is a filter of the module"}, call);
+    expect_error(ErrorCode::wrong_kind, {"shards of a module have a hash each"}, call);
   };
   for (const std::string& out : {scratch_ / "new.bloom", scratch_ / "new", string_at("new"),
                                  at("redis+cluster", "new&shards=2"), at("redis+module", "new")})

@@ -57,17 +57,18 @@ std::string decoded(std::string_view text, std::string_view what, bool secret = 
 }
 
 template <class T>
-T number(std::string_view text, std::string_view what, T least, T most) {
+T number(std::string_view text, std::string_view what, T least, T most,
+         std::string_view remedy = {}) {
   T value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
     refuse({what, " ", quoted(text), " is not a number from ", std::to_string(least), " to ",
-            std::to_string(most)});
+            std::to_string(most), remedy});
   return value;
 }
 
 std::uint32_t database(std::string_view text) {
-  return number<std::uint32_t>(text, "the database", 0, 0x7FFFFFFF);
+  return number<std::uint32_t>(text, "the database", 0, 0x7FFFFFFF, "; key= names the filter");
 }
 
 // Seconds, to a millisecond.

@@ -55,6 +55,16 @@ TEST(Socket, WaitsNoLongerThanItsTimeout) {
   EXPECT_NE(said.find("no answer within 20 ms"), std::string::npos) << said;
 }
 
+TEST(Socket, ConnectsAgainWhenTheServerHungUp) {
+  Server server;
+  detail::Connection connection({.socket = server.path()});
+  connection.ask({"PING"});
+  server.ask({"CLIENT", "KILL", "TYPE", "normal"});
+  const std::string said = error_of([&] { connection.ask({"PING"}); }, ErrorCode::unavailable);
+  EXPECT_NE(said.find("; the next call connects again"), std::string::npos) << said;
+  connection.ask({"PING"});
+}
+
 // A busy server takes the next client when it comes to it.
 TEST(Socket, WaitsForRoomInTheQueueOfAPath) {
   const test::Scratch scratch;

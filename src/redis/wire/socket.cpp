@@ -198,7 +198,7 @@ void Socket::refuse_silence() const {
 
 void Socket::broken(const std::string& what) const {
   if (tls_ != nullptr && tls_->lacks_certificate()) tls_->refuse_client(what);
-  if (has_received_) refuse(what);
+  if (has_received_) refuse(what + "; the next call connects again");
   // The TLS port of redis-server closes the connection at the first byte that is not TLS.
   refuse(what + " before it said anything; if its port is one " +
          (encrypted_.empty() ? "for TLS, write rediss:// or valkeys://"

@@ -145,7 +145,8 @@ void Tls::refuse_client(const std::string& reason) const {
 void Tls::fail(int result) {
   const int kind = SSL_get_error(session_.get(), result);
   if (kind == SSL_ERROR_ZERO_RETURN)
-    throw Error(ErrorCode::unavailable, name_ + ": the server hung up");
+    throw Error(ErrorCode::unavailable,
+                name_ + ": the server hung up; the next call connects again");
   const unsigned long error = take_error();
   if (const long verdict = SSL_get_verify_result(session_.get());
       ERR_GET_REASON(error) == SSL_R_CERTIFICATE_VERIFY_FAILED)

@@ -188,7 +188,11 @@ class CutFile : public test::ToolTest {};
 // As it happens: a reader has answered, somebody cuts the file or copies another over it, and the reader goes on.
 TEST_F(CutFile, EndsAReaderThatHasAnsweredAlready) {
   if (test::kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own";
-  const std::string filter = path("a\x1b[31mred.bloom"), other = path("other");
+  // Nearly as long as a path can be, and four times as long when it is escaped.
+  std::string deep;
+  for (int i = 0; i < 15; ++i) deep += std::string(240, '\x1b') + "/";
+  std::filesystem::create_directories(path(deep));
+  const std::string filter = path(deep + "a\x1b[31mred.bloom"), other = path("other");
   ASSERT_EQ(run({"create", "-q", other, "-n", "100", "-p", "1%"}).code, 0);
   for (const bool frozen : {false, true})
     for (const bool copied : {false, true}) {

@@ -67,6 +67,10 @@ std::string text_of(const char* location) {
   return location;
 }
 
+void refuse_null(const char* name) {
+  refuse("the bloomery_" + std::string(name) + " is NULL; give one");
+}
+
 void refuse_size(const char* name, std::size_t size) {
   refuse("bloomery_" + std::string(name) + " says that it has " + std::to_string(size) +
          " bytes; set its size to sizeof(bloomery_" + name + ")");

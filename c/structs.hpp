@@ -15,6 +15,7 @@
 
 namespace bloomery::c {
 
+[[noreturn]] void refuse_null(const char* name);
 [[noreturn]] void refuse_size(const char* name, std::size_t size);
 [[noreturn]] void refuse_rest(const char* name);
 
@@ -25,9 +26,9 @@ constexpr std::size_t kLargest = 1024;
 // any version, or too large.
 template <class Struct>
 [[nodiscard]] std::size_t size_of(const Struct* given, const char* name) {
-  const std::size_t size = given == nullptr ? 0 : given->size;
-  if (size < sizeof(Struct) || size > kLargest) refuse_size(name, size);
-  return size;
+  if (given == nullptr) refuse_null(name);
+  if (given->size < sizeof(Struct) || given->size > kLargest) refuse_size(name, given->size);
+  return given->size;
 }
 
 // Error{invalid_argument}: as for size_of, or a field that this version does not know is not 0.

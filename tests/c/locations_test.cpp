@@ -1,11 +1,18 @@
 // Whole filters by their locations.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <bloomery/bloomery.hpp>
 
+#include <array>
 #include <fstream>
 #include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
 
 #include "c/handles.hpp"
+#include "redis/listener.hpp"
 #include "store/scratch.hpp"
 
 namespace bloomery::test {
@@ -101,6 +108,38 @@ TEST(CLocations, ConvertsTheBitsOfAPhpClassAsTheyAre) {
   expect_code(BLOOMERY_NOT_A_FILTER, from, [&](bloomery_error* told) {
     return bloomery_convert(from.c_str(), (to + "2").c_str(), nullptr, told);
   });
+}
+
+// A server whose string has the second of the three bits of a key.
+TEST(CLocations, AnswersForEachBitOnAServer) {
+  if (!BLOOMERY_HAS_REDIS) GTEST_SKIP() << "needs the Redis client";
+  const Listener listener;
+  std::thread server([&] {
+    const int client = accept(listener.fd(), nullptr, nullptr);
+    std::string asked(4096, '\0');
+    for (ssize_t size = 0; (size = recv(client, asked.data(), asked.size(), 0)) > 0;)
+      for (const auto& [word, reply] : {std::pair("STRLEN", ":1000\r\n"),
+                                        {"GETRANGE", "$0\r\n\r\n"},
+                                        {"BITFIELD", "*3\r\n:0\r\n:1\r\n:0\r\n"}})
+        if (std::string_view(asked.data(), static_cast<std::size_t>(size)).find(word) !=
+            std::string_view::npos)
+          (void)send(client, reply, std::string_view(reply).size(), MSG_NOSIGNAL);
+    close(client);
+  });
+  bloomery_options options{};
+  options.size = sizeof options;
+  options.php_hashes = "JS,BKDR,SDBM";
+  bloomery_error error{};
+  Handle bits(
+      bloomery_open(("redis://127.0.0.1:" + std::to_string(listener.port()) + "?key=k").c_str(),
+                    BLOOMERY_WRITE, &options, &error));
+  bool before[] = {true, false, true, true};
+  EXPECT_EQ(bloomery_insert_bits(bits.get(), "key", 3, before, 4, &error), 3) << error.text;
+  EXPECT_EQ(std::to_array(before), (std::array{false, true, false, true}));
+  EXPECT_EQ(bloomery_acknowledged(bits.get()), 1U);
+  bits.reset();
+  shutdown(listener.fd(), SHUT_RDWR);
+  server.join();
 }
 
 TEST(CLocations, MergesEveryKeyOfTheSources) {

@@ -177,7 +177,7 @@ TEST(CMake, RefusesStructsThatItDoesNotKnow) {
   refuses("false-positive rate");
   spec.fpr = -0.5;
   refuses("false-positive rate");
-  expect_code(BLOOMERY_INVALID_ARGUMENT, "sizeof",
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "the bloomery_spec is NULL",
               [](bloomery_error* error) { return bloomery_new(nullptr, nullptr, error); });
   // A caller of a later version: what is added is 0, or it asks for something.
   struct {

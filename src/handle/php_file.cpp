@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace bloomery::detail {
@@ -142,8 +141,7 @@ FilterStats stats_of(const PhpScheme& scheme, const Stats& counted) {
   FilterStats stats;
   static_cast<Stats&>(stats) = counted;
   // This estimate assumes good hashes.
-  stats.estimated_items = fill >= 1 ? std::numeric_limits<double>::infinity()
-                                    : bits / scheme.hash_count() * (0 - std::log1p(-fill));
+  stats.estimated_items = bits / scheme.hash_count() * (0 - std::log1p(-fill));
   stats.current_fpr = std::pow(fill, scheme.hash_count());
   stats.over_capacity = fill > 0.5;
   stats.bytes = (scheme.bits() + 7) / 8;

@@ -266,6 +266,14 @@ TEST(AnyFilter, ConvertsAPlainFile) {
                [&] { (void)AnyFilter::convert(scratch / "text", scratch / "d"); });
   expect_error(ErrorCode::missing, {},
                [&] { (void)AnyFilter::convert(scratch / "none", scratch / "d"); });
+  // Whatever has the name, in use or not.
+  const AnyFilter writer = AnyFilter::open(scratch / "e", Access::write);
+  for (const std::string& taken : {scratch / "text", scratch / "e"}) {
+    expect_error(ErrorCode::exists, {taken}, [&] { AnyFilter::convert(scratch / "a", taken); });
+    expect_error(ErrorCode::exists, {taken}, [&] {
+      (void)AnyFilter::merge(std::vector<std::string>{scratch / "a", scratch / "b"}, taken);
+    });
+  }
 }
 
 TEST(AnyFilter, OfAFileDoesNotRotate) {

@@ -41,6 +41,13 @@ void dump_plain(const std::string& path, Layout layout, const Hasher& hasher) {
   write_dump(path, filter, kKeys);
 }
 
+void dump_frozen(const std::string& path) {
+  FrozenBuilder builder(0.01);
+  builder.insert_many(keys());
+  const FrozenFilter list = builder.build();
+  write_dump(path, module_header(list.plan(), list.hasher(), list.keys()), list.pieces());
+}
+
 std::string text_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -218,10 +225,7 @@ TEST(Dump, HasTheRightsOfItsSourceAndOfTheOneBefore) {
   std::filesystem::permissions(source, closed);
   AnyFilter::convert(source, scratch / "new");
   EXPECT_EQ(mode_of(scratch / "new"), closed);
-  FrozenBuilder builder(0.01);
-  for (const std::string& each : keys()) builder.insert(each);
-  const FrozenFilter list = builder.build();
-  write_dump(dump, module_header(list.plan(), list.hasher(), list.keys()), list.pieces());
+  dump_frozen(dump);
   AnyFilter::convert(dump, scratch / "frozen");
   EXPECT_EQ(mode_of(scratch / "frozen"), closed);
 }
@@ -267,6 +271,8 @@ TEST(Dump, ReplacesOnlyADump) {
   write_text(text, "some text");
   expect_error(ErrorCode::not_a_filter, {text, "is not a dump"},
                [&] { AnyFilter::convert(dump, text, {.replace = true}); });
+  expect_error(ErrorCode::exists, {text}, [&] { AnyFilter::convert(dump, text); });
+  dump_frozen(dump);
   expect_error(ErrorCode::exists, {text}, [&] { AnyFilter::convert(dump, text); });
   EXPECT_EQ(text_of(text), "some text");
 }

@@ -62,6 +62,19 @@ TEST(AnyPhpBits, ReadsAndWritesTheBitsOfAPhpClass) {
   EXPECT_GT(AnyFilter::open(scratch / "f", Access::read, large).stats().fill, 0);
 }
 
+TEST(AnyPhpBits, AreOverTheirCapacityAboveHalf) {
+  const Scratch scratch;
+  const AnyOptions php{.scheme = PhpScheme::crc32_mt(8'000, 100)};
+  const std::string path = scratch / "bits", half(500, '\xFF');
+  for (const std::string& bits : {std::string(), half, half + '\1'}) {
+    std::ofstream(path) << bits;
+    const FilterStats stats = AnyFilter::open(path, Access::read, php).stats();
+    EXPECT_EQ(stats.over_capacity, bits.size() > half.size());
+    EXPECT_EQ(stats.estimated_items == 0, bits.empty());
+    EXPECT_FALSE(std::signbit(stats.estimated_items));
+  }
+}
+
 TEST(AnyPhpBits, AreAFileNoLargerThanTheScheme) {
   const Scratch scratch;
   const AnyOptions php{.scheme = PhpScheme::crc32_mt(8'000, 100)};

@@ -6,6 +6,7 @@ usage: served_test.py MODULE
 
 import pathlib
 import sys
+import time
 
 from expect import expect, refused
 from server import Server
@@ -187,16 +188,44 @@ def categories(server, names):
 
 
 def events(server):
+    """Each command says what it has changed: to those who hear of it, and to those who watch the key."""
+    server.ask("BF.MADD", "dumped", "x", "y")
+    server.ask("CF.ADD", "cf dumped", "x")
     server.ask("CONFIG", "SET", "notify-keyspace-events", "Ed")
     listener = server.connect()
     listener.ask("PSUBSCRIBE", "__keyevent@0__:*")
-    server.ask("BF.ADD", "v", "x")
-    server.ask("BF.ADD", "v", "x")
-    server.ask("BF.CLEAR", "v")
-    server.ask("BF.MERGE", "w", "v")
-    server.ask("BF.LOADCHUNK", "copy", 1, server.ask("BF.SCANDUMP", "v", 0)[1])
-    heard = [listener.read()[2].decode().split(":")[1] for _ in range(5)]
-    expect("events", heard, ["bf.reserve", "bf.add", "bf.clear", "bf.merge", "bf.reserve"])
+    chunks = lambda key, family, number: server.ask(family + ".SCANDUMP", key, number)[1]
+    for words, wanted in (
+            (("BF.RESERVE", "r", "0.01", 9), ["bf.reserve"]), (("BF.RESERVE", "r", "0.01", 9, "IFNOTEXISTS"), []),
+            (("BF.ADD", "v", "x"), ["bf.reserve", "bf.add"]), (("BF.ADD", "v", "x"), []),
+            (("BF.MADD", "v", "x", "y"), ["bf.add"]), (("BF.INSERT", "v", "ITEMS", "z"), ["bf.add"]),
+            (("BF.INSERT", "i", "CAPACITY", 9), ["bf.reserve"]), (("BF.INSERT", "v", "CAPACITY", 9), []),
+            (("BF.CLEAR", "v"), ["bf.clear"]),
+            (("BF.MERGE", "w", "v"), ["bf.merge"]), (("BF.MEXISTS", "v", "x"), []),
+            (("BF.LOADCHUNK", "copy", 1, chunks("dumped", "BF", 0)), ["bf.reserve"]),
+            (("BF.LOADCHUNK", "copy", 1 + len(chunks("dumped", "BF", 1)), chunks("dumped", "BF", 1)), ["bf.loadchunk"]),
+            (("BF.RESERVE", "n", "0.01", 9, "COUNTING"), ["bf.reserve"]), (("BF.ADD", "n", "x"), ["bf.add"]),
+            (("BF.DEL", "n", "x"), ["bf.del"]), (("BF.DEL", "n", "x"), []), (("BF.ADD", "n", "x"), ["bf.add"]),
+            (("BF.MDEL", "n", "y", "x"), ["bf.del"]),
+            (("BF.RESERVE", "t", "0.01", 9, "WINDOW", 8000, "SECONDS"), ["bf.reserve"]),
+            (("BF.ADVANCE", "t", int(time.time()) + 900), ["bf.advance"]), (("BF.ADVANCE", "t", 1), []),
+            (("CF.RESERVE", "c", 9), ["cf.reserve"]), (("CF.ADD", "c", "x"), ["cf.add"]),
+            (("CF.ADDNX", "c", "x"), []), (("CF.ADDNX", "c", "y"), ["cf.add"]), (("CF.EXISTS", "c", "x"), []),
+            (("CF.INSERT", "d", "ITEMS", "x"), ["cf.reserve", "cf.add"]), (("CF.INSERTNX", "d", "ITEMS", "x"), []),
+            (("CF.DEL", "c", "x"), ["cf.del"]), (("CF.DEL", "c", "x"), []), (("CF.COMPACT", "c"), ["cf.compact"]),
+            (("CF.LOADCHUNK", "cf copy", 1, chunks("cf dumped", "CF", 0)), ["cf.reserve"]),
+            (("CF.LOADCHUNK", "cf copy", 1 + len(chunks("cf dumped", "CF", 1)), chunks("cf dumped", "CF", 1)),
+             ["cf.loadchunk"])):
+        watcher = server.connect()
+        watcher.ask("WATCH", words[1])
+        server.ask(*words)
+        server.ask("PUBLISH", "__keyevent@0__:end", "")
+        heard = list(iter(lambda: listener.read()[2].decode().split(":")[1], "end"))
+        expect(f"events of {words[:2]}", heard, wanted)
+        watcher.ask("MULTI")
+        watcher.ask("PING")
+        expect(f"{words[:2]} touches the key", watcher.ask("EXEC"), None if wanted else ["PONG"])
+        watcher.close()
     listener.close()
     server.ask("CONFIG", "SET", "notify-keyspace-events", "")
     server.ask("FLUSHALL", "SYNC")

@@ -154,6 +154,38 @@ TEST(KindWriter, WritesNothingWhereNothingChanges) {
   }
 }
 
+// Whatever it is, and although nothing else has changed since the last sync.
+TEST(KindWriter, KeepsAChangeThatComesAlone) {
+  using Change = std::function<void(FilterFile&)>;
+  const std::vector<std::uint64_t> keys = {1, 2, 3};
+  for (const auto& [plan, change] : std::initializer_list<std::pair<FilterPlan, Change>>{
+           {kSeconds, [](auto& file) { file.advance(2'000); }},
+           {kSeconds, [](auto& file) { file.set_back(500); }},
+           {kSeconds, [](auto& file) { file.insert(std::uint64_t{2}); }},
+           {kSeconds, [&](auto& file) { file.insert_many(keys); }},
+           {kCounting, [](auto& file) { file.insert(std::uint64_t{2}); }},
+           {kCounting, [&](auto& file) { file.insert_many(keys); }},
+           {kCounting, [](auto& file) { file.remove(std::uint64_t{1}); }},
+           {kCounting, [&](auto& file) { file.remove_many(keys); }},
+           {kCounting, [](auto& file) { file.merge(file.counting()); }}})
+    for (const Durability durability : kDurabilities) {
+      FakeOs os(kKindRoom);
+      auto file = created(os, plan, durability);
+      file.insert(std::uint64_t{1});
+      if (kind_of(plan) == Kind::window) file.advance(1'000);
+      file.sync();
+      const auto before = image_of(file);
+      change(file);
+      const auto after = image_of(file);
+      EXPECT_NE(before, after);
+      file.sync();
+      EXPECT_EQ(image_of(Files(*os.after_power_loss(0, 0)).open(kKindPath)), after)
+          << name_of(durability);
+      file.close();
+      EXPECT_EQ(image_of(Files(os).open(kKindPath)), after) << name_of(durability);
+    }
+}
+
 // A journal has times that go back, as they came.
 TEST(KindWriter, IsSetBackAfterACrashToo) {
   for (const Durability durability : {Durability::process, Durability::sync}) {

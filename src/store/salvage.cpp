@@ -152,7 +152,6 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     header.identity = random_id(*os_, out);
     header.state = State::clean;
     header.generation = 1;
-    header.epoch = 0;
     header.journal_bytes = 0;
     const Os::Stat input = source.file.stat();
     NewFile fresh(*os_, target, reader.is_sparse() ? 0 : layout_of(header).clean_bytes, replaced,

@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <bloomery/bloomery.hpp>
 
+#include "store/disk/rights.hpp"
 #include "store/fake_os.hpp"
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
@@ -151,6 +152,43 @@ TEST(Ownership, ThatCannotBeKeptWidensNothing) {
     EXPECT_EQ(now.user, 1U) << c.what;
     EXPECT_EQ(now.group, c.group == 3 ? 1U : c.group) << c.what;
     EXPECT_EQ(now.mode, c.wanted) << c.what;
+  }
+}
+
+// Of those that exist: nobody may read from it what they may not read from each.
+TEST(NewFile, HasTheRightsThatAllItsSourcesHave) {
+  struct Case {
+    std::vector<Os::Stat> sources;
+    std::uint32_t group, mode;
+  };
+  for (const Case& c : std::initializer_list<Case>{
+           {{}, 1, 0644},
+           {{{.mode = 0640, .user = 1, .group = 1}}, 1, 0640},
+           {{{.mode = 0640, .user = 1, .group = 1}, {.mode = 0604, .user = 1, .group = 1}},
+            1,
+            0600},
+           {{{.mode = 0640, .user = 1, .group = 2}, {.mode = 0644, .user = 1, .group = 2}},
+            2,
+            0640},
+           {{{.mode = 0644, .user = 1, .group = 2}, {.mode = 0640, .user = 1, .group = 1}},
+            1,
+            0640},
+           {{{.mode = 0660, .user = 1, .group = 2}, {.mode = 0660, .user = 1, .group = 1}},
+            1,
+            0600}}) {
+    FakeOs os;
+    os.join(2);
+    std::vector<std::string> paths = {"/dir/none"};
+    for (const Os::Stat& source : c.sources) {
+      paths.push_back("/dir/" + std::to_string(paths.size()));
+      Files(os).create(paths.back(), plan_of(Layout::blocked)).close();
+      os.give(paths.back(), source.user, source.group, source.mode);
+    }
+    Files(os).rebuild("/dir/f", plan_of(Layout::blocked), {}, detail::rights_of(os, paths)).close();
+    Os::Stat now;
+    ASSERT_EQ(os.stat_path("/dir/f", now), 0);
+    EXPECT_EQ(now.group, c.group) << c.sources.size();
+    EXPECT_EQ(now.mode, c.mode) << std::oct << now.mode;
   }
 }
 

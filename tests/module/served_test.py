@@ -321,6 +321,7 @@ def counts_of_cuckoo_filters(server):
 def main(module):
     module = pathlib.Path(module).resolve()
     with Server(module, config=("--enable-module-command", "yes")) as server:
+        expect("counts at the start", {int(value) for value in server.info("bf").values()}, {0})
         settings(server)
         counts(server)
         counts_of_cuckoo_filters(server)

@@ -80,7 +80,7 @@ bool writes(const Options& options) noexcept {
   return true;
 }
 
-// A signal ends a verb that writes only after its work is complete or undone.
+// A signal ends a verb that writes only after its work is complete or undone, and then gives the exit code.
 int run_whole(const Options& options) {
   if (!writes(options)) return run_verb(options);
   const Interrupt interrupt;

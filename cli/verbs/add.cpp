@@ -81,7 +81,7 @@ int run_add(const Options& options) {
   report(options, run, kAdded, filter.hasher());
   if (!options.json)
     warn_if_over_capacity(run.stats, "create a larger one and add everything again");
-  return run.stream.signal != 0 ? kExitSignal + run.stream.signal : kExitFound;
+  return kExitFound;
 }
 
 int run_remove(const Options& options) {

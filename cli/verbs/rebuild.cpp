@@ -92,7 +92,7 @@ int fill(AnyFilter& filter, const Options& options, const std::vector<Input>& in
   const StreamResult stream = run_stream(options, inputs, {}, sink);
   if (stream.signal != 0) {
     remark(fmt::format("{} is unchanged: the run stopped before the last line", filter.name()));
-    return kExitSignal + stream.signal;
+    return kExitFound;
   }
   FilterStats stats = filter.stats();
   filter.close();

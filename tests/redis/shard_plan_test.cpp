@@ -1,12 +1,15 @@
 // Shards spread evenly over the slots of a cluster, under keys that never change, and keep the stated rate with
 // loads that differ.
 #include <bloomery/filter.hpp>
+#include <bloomery/redis_filter.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -163,6 +166,33 @@ TEST(ShardPlan, TheFprIsTheStatedOne) {
     // `blocked` and `blocked2` are stated up to 5 % above the exact rate.
     EXPECT_GT(static_cast<double>(false_positives), 0.85 * expected) << to_string(layout);
     EXPECT_LT(static_cast<double>(false_positives), 1.10 * expected) << to_string(layout);
+  }
+}
+
+// The address is of no server: it was not asked.
+TEST(RedisPlan, IsRefusedBeforeAServerIsAsked) {
+  const Plan good = plan(1'000, 0.01);
+  Plan no_bits = good, no_hashes = good, no_keys = good, no_rate = good, part_of_a_block = good;
+  no_bits.bits = 0;
+  no_hashes.hashes = 0;
+  no_keys.capacity = 0;
+  no_rate.fpr = 1;
+  part_of_a_block.bits += 8;
+  RedisAddress nowhere;
+  nowhere.port = 1;
+  for (const std::optional<std::uint32_t> shards : {std::optional<std::uint32_t>(), {0U}, {3U}}) {
+    const RedisPlace place{nowhere, "k", shards};
+    for (const bool replace : {false, true}) {
+      const std::function<void(const Plan&)> makers[] = {
+          [&](const Plan& each) { RedisFilter::create(place, each, Hasher(), replace); },
+          [&](const Plan& each) { RedisFilterWriter::of_bits(place, each, Hasher(), replace); },
+          [&](const Plan& each) { RedisFilterWriter::of_keys(place, each, Hasher(), replace); }};
+      for (const auto& make : makers) {
+        for (const Plan& bad : {no_bits, no_hashes, no_keys, no_rate, part_of_a_block})
+          error_of([&] { make(bad); }, ErrorCode::invalid_argument);
+        error_of([&] { make(good); }, ErrorCode::unavailable);
+      }
+    }
   }
 }
 

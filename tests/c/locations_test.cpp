@@ -110,7 +110,7 @@ TEST(CLocations, ConvertsTheBitsOfAPhpClassAsTheyAre) {
   });
 }
 
-// A server whose string has the second of the three bits of a key.
+// A server whose string has the second of the three bits of a key, and which answers a word once at a time.
 TEST(CLocations, AnswersForEachBitOnAServer) {
   if (!BLOOMERY_HAS_REDIS) GTEST_SKIP() << "needs the Redis client";
   const Listener listener;
@@ -118,7 +118,7 @@ TEST(CLocations, AnswersForEachBitOnAServer) {
     const int client = accept(listener.fd(), nullptr, nullptr);
     std::string asked(4096, '\0');
     for (ssize_t size = 0; (size = recv(client, asked.data(), asked.size(), 0)) > 0;)
-      for (const auto& [word, reply] : {std::pair("STRLEN", ":1000\r\n"),
+      for (const auto& [word, reply] : {std::pair("STRLEN", ":536870912\r\n"),
                                         {"GETRANGE", "$0\r\n\r\n"},
                                         {"BITFIELD", "*3\r\n:0\r\n:1\r\n:0\r\n"}})
         if (std::string_view(asked.data(), static_cast<std::size_t>(size)).find(word) !=
@@ -130,13 +130,17 @@ TEST(CLocations, AnswersForEachBitOnAServer) {
   options.size = sizeof options;
   options.php_hashes = "JS,BKDR,SDBM";
   bloomery_error error{};
-  Handle bits(
-      bloomery_open(("redis://127.0.0.1:" + std::to_string(listener.port()) + "?key=k").c_str(),
-                    BLOOMERY_WRITE, &options, &error));
+  Handle bits(bloomery_open(
+      ("redis://127.0.0.1:" + std::to_string(listener.port()) + "?key=k&timeout=2").c_str(),
+      BLOOMERY_WRITE, &options, &error));
   bool before[] = {true, false, true, true};
   EXPECT_EQ(bloomery_insert_bits(bits.get(), "key", 3, before, 4, &error), 3) << error.text;
   EXPECT_EQ(std::to_array(before), (std::array{false, true, false, true}));
   EXPECT_EQ(bloomery_acknowledged(bits.get()), 1U);
+  // Of several keys the first is answered, and then no more.
+  EXPECT_EQ(bloomery_insert_fixed(bits.get(), "abcdef", 2, 3, nullptr, &error),
+            -BLOOMERY_UNAVAILABLE);
+  EXPECT_EQ(bloomery_acknowledged(bits.get()), 1U) << error.text;
   bits.reset();
   shutdown(listener.fd(), SHUT_RDWR);
   server.join();

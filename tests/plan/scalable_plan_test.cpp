@@ -187,6 +187,7 @@ TEST(ScalablePlan, ListsItsSubFiltersAsFarAsItCanGrow) {
   // Until the capacity, the bits, the share of the fpr, or the number of sub-filters ends it.
   for (const ScalablePlan& it :
        {plan, scalable_plan(std::uint64_t{1} << 32, 0.01, 2), scalable_plan(1000, 1e-14, 1, 0.5),
+        scalable_plan(1000, 4 * kMinFpr, 1, 0.5),  // the second has the lowest rate of all
         scalable_plan(1000, 0.01, 1)}) {
     const std::vector<Plan> all = sub_filter_plans(it, kAll);
     for (std::uint32_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], sub_filter_plan(it, i));

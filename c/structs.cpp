@@ -135,6 +135,28 @@ AnyOptions options_of(const bloomery_options* given) {
   return options;
 }
 
+bloomery_spec spec_of(const FilterSpec& spec) {
+  const auto number = [](const auto& value) {
+    return value ? static_cast<std::uint32_t>(*value) : 0;
+  };
+  bloomery_spec out{};
+  out.kind = number(spec.kind);
+  out.capacity = spec.capacity.value_or(0);
+  out.fpr = spec.fpr.value_or(0);
+  out.bits = spec.bits.value_or(0);
+  out.hashes = number(spec.hashes);
+  out.layout = number(spec.layout);
+  out.counter_bits = number(spec.counter_bits);
+  out.growth = number(spec.growth);
+  if (spec.window) {
+    out.window = spec.window->length;
+    out.window_unit = static_cast<std::uint32_t>(spec.window->unit);
+  }
+  out.slices = number(spec.slices);
+  out.delta = spec.delta.value_or(0);
+  return out;
+}
+
 bloomery_plan plan_of(const FilterPlan& plan) {
   const PlanTotals all = totals(plan);
   bloomery_plan out{};

@@ -59,6 +59,13 @@ int bloomery_get_stats(bloomery_filter* filter, bool exact, bloomery_stats* stat
   });
 }
 
+int bloomery_get_spec(bloomery_filter* filter, bloomery_spec* spec, bloomery_error* error) {
+  return outcome_of(error, [&] {
+    const std::size_t size = size_of(spec, "spec");
+    give(c::spec_of(used(filter).spec()), spec, size);
+  });
+}
+
 int64_t bloomery_encoded_size(bloomery_filter* filter, bloomery_error* error) {
   return number_of(error, [&] { return static_cast<int64_t>(used(filter).encoded_size()); });
 }

@@ -63,10 +63,14 @@ PHP_MINIT_FUNCTION(bloomery_filters) {
 }
 
 bool bloomery_nature_of(bloomery_filter *filter, bloomery_nature *nature) {
-  bloomery_stats stats;
-  if (!bloomery_read_stats(filter, false, &stats)) return false;
-  nature->kind = stats.kind;
-  nature->by_seconds = stats.kind == BLOOMERY_WINDOW && stats.window_unit == BLOOMERY_SECONDS;
+  bloomery_spec spec = {.size = sizeof spec};
+  bloomery_error error;
+  if (bloomery_get_spec(filter, &spec, &error) < 0) {
+    bloomery_throw(&error);
+    return false;
+  }
+  nature->kind = spec.kind;
+  nature->by_seconds = spec.kind == BLOOMERY_WINDOW && spec.window_unit == BLOOMERY_SECONDS;
   return true;
 }
 

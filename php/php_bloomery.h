@@ -59,7 +59,7 @@ static zend_always_inline bloomery_object *bloomery_ready(zval *zelf) {
   bloomery_object *self = bloomery_of(Z_OBJ_P(zelf));
   return EXPECTED(self->filter && !self->timed) || bloomery_make_ready(self) ? self : NULL;
 }
-/* What an object has to know about its filter. It comes from statistics, which count bits, so it is read only once. */
+/* What an object has to know about its filter. */
 typedef struct {
   uint32_t kind;
   bool by_seconds; /* it forgets by time */

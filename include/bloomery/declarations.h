@@ -355,6 +355,10 @@ typedef struct bloomery_stats {
 /* Sets *stats, except for its size. If exact is true, it counts all bits and not a sample of at most 4 MiB. */
 int bloomery_get_stats(bloomery_filter *filter, bool exact, bloomery_stats *stats, bloomery_error *error);
 
+/* Sets *spec, except for its size, to the request that the filter was made from, as far as its place reports it; what it
+ * does not report is 0. It counts no bits and asks no server. */
+int bloomery_get_spec(bloomery_filter *filter, bloomery_spec *spec, bloomery_error *error);
+
 /* Returns the number of bytes that bloomery_encode writes, or a negative number. For filters in memory and in files,
  * but not for the bits of a PHP class, which have no header: BLOOMERY_WRONG_KIND, as from bloomery_encode, _save and
  * _copy. Create those bits in a file. */

@@ -9,13 +9,10 @@
 static PyTypeObject *type_of(PyObject *types, bloomery_filter *filter) {
   PyObject *type = types;
   if (PyTuple_Check(types)) {
-    bloomery_stats stats = {.size = sizeof stats};
+    bloomery_spec spec = {.size = sizeof spec};
     bloomery_error error;
-    PyThreadState *thread = PyEval_SaveThread();
-    const int told = bloomery_get_stats(filter, false, &stats, &error);
-    PyEval_RestoreThread(thread);
-    if (told < 0) return (PyTypeObject *)raise_error(&error);
-    type = PyTuple_GetItem(types, (Py_ssize_t)stats.kind);
+    if (bloomery_get_spec(filter, &spec, &error) < 0) return (PyTypeObject *)raise_error(&error);
+    type = PyTuple_GetItem(types, (Py_ssize_t)spec.kind);
     if (!type) return NULL;
   }
   if (PyType_Check(type) && PyType_IsSubtype((PyTypeObject *)type, filter_type)) return (PyTypeObject *)type;

@@ -205,16 +205,16 @@ static size_t end_of_run(const Part *part, size_t begin) {
 static int forgets_by_order(Filter *self) {
   if (self->is_alone) return 0;
   if (!is_whole(self)) return -1;
-  bloomery_stats stats = {.size = sizeof stats};
+  bloomery_spec spec = {.size = sizeof spec};
   bloomery_error error;
   const Held held = hold(self, 0);
-  const int told = bloomery_get_stats(self->filter, false, &stats, &error);
+  const int told = bloomery_get_spec(self->filter, &spec, &error);
   release(held);
   if (told < 0) {
     raise_error_of(self, &error);
     return -1;
   }
-  return stats.kind == BLOOMERY_WINDOW && stats.window_unit == BLOOMERY_INSERTIONS;
+  return spec.kind == BLOOMERY_WINDOW && spec.window_unit == BLOOMERY_INSERTIONS;
 }
 
 static int apply_part(Filter *self, Operation operation, Part *part, Answers *answers, int64_t *total) {

@@ -200,6 +200,44 @@ TEST(CWhole, ForgetsByTheTimeThatItIsTold) {
   EXPECT_EQ(bloomery_advance(in_memory().get(), 5, nullptr), 0);
 }
 
+// A filter that is made from the request has the same plan.
+TEST(CWhole, SayWhatTheyWereMadeFrom) {
+  for (std::uint32_t kind = BLOOMERY_PLAIN; kind <= BLOOMERY_FROZEN; ++kind) {
+    SCOPED_TRACE(kind);
+    bloomery_spec spec{};
+    spec.size = sizeof spec;
+    spec.kind = kind;
+    spec.capacity = 5'000;
+    spec.fpr = 0.002;
+    if (kind == BLOOMERY_COUNTING) spec.counter_bits = 8;
+    if (kind == BLOOMERY_SCALABLE) spec.growth = 4;
+    if (kind == BLOOMERY_WINDOW)
+      std::tie(spec.window, spec.window_unit, spec.slices) = std::tuple(7'200, BLOOMERY_SECONDS, 6);
+    const Handle filter(bloomery_new(&spec, nullptr, nullptr));
+    bloomery_spec said{};
+    said.size = sizeof said;
+    ASSERT_EQ(bloomery_get_spec(filter.get(), &said, nullptr), 0);
+    EXPECT_EQ(said.kind, kind);
+    EXPECT_EQ(said.counter_bits, spec.counter_bits);
+    EXPECT_EQ(said.growth, spec.growth);
+    EXPECT_EQ(said.window, spec.window);
+    EXPECT_EQ(said.window_unit, spec.window_unit);
+    EXPECT_EQ(said.slices, spec.slices);
+    if (kind == BLOOMERY_FROZEN) continue;  // its keys are not counted before it is built
+    bloomery_plan wanted{}, plan{};
+    wanted.size = plan.size = sizeof plan;
+    ASSERT_EQ(bloomery_solve(&spec, &wanted, nullptr), 0);
+    ASSERT_EQ(bloomery_solve(&said, &plan, nullptr), 0);
+    EXPECT_EQ(std::tuple(plan.capacity, plan.fpr, plan.bytes, plan.hashes, plan.layout),
+              std::tuple(wanted.capacity, wanted.fpr, wanted.bytes, wanted.hashes, wanted.layout));
+  }
+  bloomery_error error;
+  EXPECT_EQ(bloomery_get_spec(in_memory().get(), nullptr, &error), -BLOOMERY_INVALID_ARGUMENT);
+  bloomery_spec said{};
+  said.size = sizeof said;
+  EXPECT_EQ(bloomery_get_spec(nullptr, &said, &error), -BLOOMERY_INVALID_ARGUMENT);
+}
+
 TEST(CWhole, LoadsManyKeys) {
   Scratch scratch;
   const std::string path = scratch / "f.bloom";

@@ -49,6 +49,12 @@ $writer->close();
 $bytes = file_get_contents("all.bloom");
 $bytes[8192] = $bytes[8192] ^ "\1";
 file_put_contents("all.bloom", $bytes);
+// Opening a filter counts none of its bits.
+$ask = fn(string $words): ?string => shell_exec("redis-cli -p " . getenv("REDIS_PORT") . " $words");
+$ask("CONFIG RESETSTAT");
+Filter::open("{$server}a", "w")->add("x");
+Filter::open("{$server}rotating", "a", 1000, 0.001, ['rotating' => true])->add("x");
+var_dump(str_contains($ask("INFO commandstats"), "cmdstat_bitfield"), str_contains($ask("INFO commandstats"), "cmdstat_bitcount"));
 try { Filter::verify("all.bloom"); } catch (Exception $e) { var_dump($e->getCode() === Exception::CORRUPT, $e->getMessage()); }
 --EXPECT--
 string(1) "a"
@@ -69,6 +75,8 @@ Bloomery\Filter::mergeLocations(): Argument #1 ($sources) must be an array of st
 string(2) "ac"
 string(2) "ab"
 bool(true)
+bool(true)
+bool(false)
 bool(true)
 bool(false)
 bool(true)

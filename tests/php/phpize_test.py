@@ -39,14 +39,14 @@ def in_threads(module, scratch, environment):
         sys.exit(f"after threads: {said}")
 
 
-def in_another_php(module, scratch, environment):
+def in_another_php(module, scratch, environment, threads):
     os.environ.update(environment)
     for file in sorted(TESTS.glob("*.phpt")):
         folder = scratch / file.stem
         folder.mkdir()
         if "redis" not in file.name and phpt.run(module, file, folder, None) != 0:
             sys.exit(f"{file.name} fails in {shutil.which('php')}")
-    if "ZTS" in run("php", "-n", "-v") and (pathlib.Path(phpt.php_config("prefix")) / "lib/libphp.so").exists():
+    if threads and (pathlib.Path(phpt.php_config("prefix")) / "lib/libphp.so").exists():
         in_threads(module, scratch, environment)
 
 
@@ -55,6 +55,9 @@ def main(build, cmake, source):
     if other:
         os.environ["PATH"] = f"{other}/bin:{os.environ['PATH']}"
     about = json.loads((pathlib.Path(source) / "composer.json").read_text())
+    threads = "ZTS" in run("php", "-n", "-v")
+    if not about["php-ext"]["support-zts" if threads else "support-nts"]:
+        sys.exit("composer.json says that this PHP is not supported")
     folder = pathlib.Path(source) / about["php-ext"]["build-path"]
     with tempfile.TemporaryDirectory() as scratch:
         prefix, there = pathlib.Path(scratch) / "prefix", pathlib.Path(scratch) / "php"
@@ -72,7 +75,7 @@ def main(build, cmake, source):
         if said != f"{version}true":
             sys.exit(f"it says {said}")
         if other:
-            in_another_php(module, pathlib.Path(scratch), environment)
+            in_another_php(module, pathlib.Path(scratch), environment, threads)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import pickle
+import subprocess
 import tempfile
 import unittest
 
@@ -29,6 +30,16 @@ class Locations(unittest.TestCase):
             call(*words, **more)
         self.assertTrue(str(caught.exception))
         return caught.exception.code
+
+    @unittest.skipUnless(os.environ["BLOOMERY_HAS_REDIS"] == "1", "the library has no client of Redis")
+    def test_opening_a_filter_counts_none_of_its_bits(self):
+        path = server.start(self)
+        at = f"redis+unix://{path}?key="
+        bloomery.open(at + "one", "x", 1000, 0.001).add("x")
+        bloomery.open(at + "two", "x", 1000, 0.001, rotating=True).add("x")
+        said = subprocess.run(["redis-cli", "-s", path, "INFO", "commandstats"], check=True, capture_output=True, text=True)
+        self.assertIn("cmdstat_bitfield:", said.stdout)
+        self.assertNotIn("cmdstat_bitcount:", said.stdout)
 
     def test_convert_copies_and_replaces_only_if_asked(self):
         source, out = self.made("a.bloom", "a"), str(self.scratch / "out.bloom")

@@ -93,7 +93,7 @@ static bool may_open_certificates(const char *address) {
       php_raw_url_decode(path, strlen(path));
       allowed = is_allowed(path);
 #ifdef VIRTUAL_DIR
-      if (allowed && *path != '/') {
+      if (allowed && *path && *path != '/') {
         bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "%s: threads have their own working directories; give an absolute path",
                         path);
         allowed = false;

@@ -130,7 +130,7 @@ mode_t rights_of_others(const struct stat& status, gid_t group) {
 void refuse_filter(const Input& input) {
   throw Error(ErrorCode::invalid_argument,
               fmt::format("{} is a filter, not text; FILE is the one filter of the verb, and the "
-                          "arguments after it are read line by line",
+                          "arguments after it are read line by line (this one too with --raw)",
                           input.name()));
 }
 

@@ -14,7 +14,7 @@ namespace bloomery::cli {
 
 namespace {
 
-// The filter is there, even if the user has no right to its statistics.
+// The filter is there, also where its statistics cannot be read, for instance because the user has no right to them.
 std::string what_was_made(AnyFilter& filter) {
   try {
     return made_text(filter.stats());

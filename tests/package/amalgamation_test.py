@@ -36,9 +36,8 @@ def check_includes(file):
 def check_names(binary):
     """Two libraries of one program may bring two versions: no name of one is a name of the other."""
     names = run_quietly("nm", "-C", "--extern-only", "--defined-only", binary).splitlines()
-    own = [name for name in names if " bloomery::" in name]
-    others = [name for name in own if not re.search(r"bloomery::v\d+_\d+_\d+::", name)]
-    if others or not own:
+    others = [name for name in names if re.search(r"\bbloomery::(?!v\d+_\d+_\d+::)", name)]
+    if others or not any("bloomery::" in name for name in names):
         sys.exit(f"without a version: {others}")
 
 

@@ -18,7 +18,7 @@ var_dump($f->has("one"), code(fn() => $f->add("two")) === Exception::READ_ONLY);
 var_dump(code(fn() => Filter::open("f.bloom", "a", 2000, 0.001)) === Exception::MISMATCH);
 var_dump(code(fn() => Filter::open("f.bloom", "x", 1000, 0.001)) === Exception::EXISTS);
 $reader = Filter::open("f.bloom");
-var_dump($reader->name(), $reader->reload());
+var_dump(basename($reader->name()), $reader->reload());
 $new = Filter::open("f.bloom", "n", 500, 0.01);
 var_dump($reader->reload(), $reader->has("one"));
 unset($new);
@@ -61,7 +61,7 @@ foreach ($windows as $w) {
 function slowly() { usleep(3_100_000); yield "key"; }
 var_dump($windows[0]->hasMany(slowly())[0], $windows[1]->has("key"), count($windows[1]));
 echo implode(" ", scandir(".")), "\n";
---EXPECTF--
+--EXPECT--
 bool(true)
 bool(true)
 bool(true)
@@ -71,7 +71,7 @@ bool(true)
 bool(true)
 bool(true)
 bool(true)
-string(%d) "%Sf.bloom"
+string(7) "f.bloom"
 bool(false)
 bool(true)
 bool(false)

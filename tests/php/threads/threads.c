@@ -12,10 +12,10 @@ static int failed = 0;
 static void serve(void) {
   zend_file_handle file;
   zend_stream_init_filename(&file, script);
-  if (php_request_startup() == FAILURE || !php_execute_script(&file) || EG(exit_status) != 0)
-    __atomic_fetch_add(&failed, 1, __ATOMIC_RELAXED);
+  const bool started = php_request_startup() == SUCCESS;
+  if (!started || !php_execute_script(&file) || EG(exit_status) != 0) __atomic_fetch_add(&failed, 1, __ATOMIC_RELAXED);
   zend_destroy_file_handle(&file);
-  php_request_shutdown(NULL);
+  if (started) php_request_shutdown(NULL);
 }
 
 static void *run(void *unused) {
@@ -31,7 +31,8 @@ int main(int count, char **words) {
   if (php_embed_init(count, words) == FAILURE) return 255;
   for (int round = 0; round < ROUNDS; ++round) {
     pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; ++i) pthread_create(&threads[i], NULL, run, NULL);
+    for (int i = 0; i < THREADS; ++i)
+      if (pthread_create(&threads[i], NULL, run, NULL) != 0) return 255;
     for (int i = 0; i < THREADS; ++i) pthread_join(threads[i], NULL);
   }
   php_embed_shutdown();

@@ -119,28 +119,6 @@ TEST(UnmovedSlots, AServerThatWasAReplicaMeanwhileMayHaveLostAPart) {
   EXPECT_EQ(RedisFilter::open(place).may_contain_hashes(hashes), hashes.size());
 }
 
-// The server may have lost its last writes when it started again.
-TEST(UnmovedSlots, AnIdleConnectionThatTheServerClosedMayBeOneToAnother) {
-  const test::Server server;
-  Filter whole(plan(10'000, 0.01));
-  whole.insert_many(Pair::keys());
-  for (const RedisPlace& place :
-       {RedisPlace{server.address(), "string"}, RedisPlace{server.address(), "shards", 3}}) {
-    auto writer = RedisFilterWriter::of_bits(place, whole.plan(), whole.hasher());
-    writer.write(0, whole.bytes());
-    server.ask({"CLIENT", "KILL", "TYPE", "normal"});
-    EXPECT_NE(error_of([&] { writer.publish(); }, ErrorCode::unavailable).find("run it again"),
-              std::string::npos);
-    EXPECT_THROW((void)RedisFilter::open(place), Error);
-    // Filters that are there need no second call.
-    RedisFilter filter = RedisFilter::create(place, whole.plan());
-    for (int i = 0; i < 2; ++i) {
-      server.ask({"CLIENT", "KILL", "TYPE", "normal"});
-      EXPECT_EQ(filter.insert(7), i == 0);
-    }
-  }
-}
-
 // A bucket of a PHP class is copied by one call.
 TEST(UnmovedSlots, ABucketIsCopiedWholeOrNotAtAll) {
   Pair pair;

@@ -135,10 +135,8 @@ void Cluster::start(std::span<Request> requests) {
     if (!nodes_[number] || nodes_[number]->out.bytes().empty()) continue;
     Node& to = *nodes_[number];
     std::optional<Error> fault;
-    const std::uint64_t closed = to.connection.closed();
     try {
       to.connection.send(to.out);
-      if (to.connection.closed() != closed) forget();
     } catch (const Error& error) {
       fault = error;
       forget();

@@ -125,7 +125,6 @@ bool says(const redisReply& reply, std::string_view part) noexcept {
 }
 
 Commands& Commands::begin(std::size_t words) {
-  ++count_;
   bytes_ += '*';
   append_number(bytes_, words);
   bytes_ += "\r\n";
@@ -159,9 +158,8 @@ Commands& Commands::command(const std::vector<std::string>& words) {
   return *this;
 }
 
-Commands& Commands::append(std::string_view command) {
-  ++count_;
-  bytes_ += command;
+Commands& Commands::append(std::string_view commands) {
+  bytes_ += commands;
   return *this;
 }
 
@@ -171,7 +169,6 @@ Connection::Connection(RedisAddress address)
 void Connection::drop() noexcept {
   socket_.reset();
   reader_.reset();
-  awaited_ = 0;
 }
 
 void Connection::connect() {
@@ -243,13 +240,7 @@ void Connection::connect_to(const RedisAddress& address) {
 void Connection::send(const Commands& commands) {
   try {
     if (origin_.is_inherited()) drop();
-    // A server says nothing unasked before it closes an idle connection.
-    if (socket_ && awaited_ == 0 && socket_->has_input()) {
-      drop();
-      ++closed_;
-    }
     if (!socket_) connect();
-    awaited_ += commands.count();
     socket_->send(commands.bytes());
   } catch (...) {
     drop();
@@ -286,7 +277,6 @@ Reply Connection::receive() {
       if (reply != nullptr) {
         unread_ = 0;
         *elements_ = 0;
-        if (awaited_ > 0) --awaited_;
         Reply whole(static_cast<redisReply*>(reply));
         // A master that was demoted by hand keeps its connections: the next one leads to the new master.
         if (address_.sentinels && whole->type == REDIS_REPLY_ERROR &&

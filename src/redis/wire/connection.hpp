@@ -44,28 +44,22 @@ class Commands {
   Commands& number(std::uint64_t value);
   Commands& command(std::initializer_list<std::string_view> words);
   Commands& command(const std::vector<std::string>& words);
-  // Appends one whole command, as returned by bytes().
-  Commands& append(std::string_view command);
+  // Appends whole commands, as returned by bytes().
+  Commands& append(std::string_view commands);
 
   [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
-  [[nodiscard]] std::size_t count() const noexcept { return count_; }
-  void clear() noexcept {
-    bytes_.clear();
-    count_ = 0;
-  }
+  void clear() noexcept { bytes_.clear(); }
 
  private:
   std::string bytes_;
-  std::size_t count_ = 0;
 };
 
 class Connection {
  public:
   explicit Connection(RedisAddress address);
 
-  // Connects first if there is no connection, if the server has closed it while nothing was under way, or if it is that
-  // of the parent of a fork, which would get the replies of this process. An Error{unavailable, denied} closes the
-  // connection.
+  // Connects first if there is no connection, or if it is that of the parent of a fork, which would get the replies of
+  // this process. An Error{unavailable, denied} closes the connection.
   void send(const Commands& commands);
   // Returns the next reply, which may be an error of the server. Error{unavailable}, also for a reply longer than
   // kMostReplyBytes, and from a master of sentinels that has become a replica, closes the connection.
@@ -75,8 +69,6 @@ class Connection {
   [[nodiscard]] Reply receive(std::uint64_t count);
   // The number of connections that this object has made.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  // How many of them the server has closed while nothing was under way.
-  [[nodiscard]] std::uint64_t closed() const noexcept { return closed_; }
   // Sends one command and returns its reply. An error of the server is thrown.
   Reply ask(std::initializer_list<std::string_view> words);
 
@@ -101,9 +93,8 @@ class Connection {
   std::unique_ptr<std::uint64_t> elements_ = std::make_unique<std::uint64_t>(0);
   std::unique_ptr<redisReader, FreeReader> reader_;
   std::vector<char> received_;
-  std::uint64_t count_ = 0, closed_ = 0;
-  std::size_t awaited_ = 0;  // replies
-  std::size_t unread_ = 0;   // bytes since the last whole reply
+  std::uint64_t count_ = 0;
+  std::size_t unread_ = 0;  // bytes since the last whole reply
 };
 
 // Error{io}: the reply has another type than a reply to the command. Throws the Error of an error reply.

@@ -4,8 +4,6 @@
 
 #include <bloomery/redis_url.hpp>
 
-#include <poll.h>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -34,8 +32,6 @@ class Socket {
   // Sends all bytes. Error{unavailable}: the server took no bytes in time, or hung up. (The system reports room only
   // when much of its buffer is free, so a server that takes byte by byte counts as one that takes none.)
   void send(std::string_view bytes);
-  // Whether there are bytes to receive, or the end.
-  [[nodiscard]] bool has_input() const { return wait(POLLIN, std::chrono::milliseconds(0)); }
   // Begins an answer: all bytes that are received from now on belong to it.
   void begin_answer() noexcept;
   // Receives at least one byte. Error{unavailable}.

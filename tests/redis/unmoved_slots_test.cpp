@@ -11,6 +11,7 @@
 #include <string>
 
 #include "redis/node_pair.hpp"
+#include "redis/nodes.hpp"
 #include "store/scratch.hpp"
 
 namespace bloomery {
@@ -127,7 +128,7 @@ TEST(UnmovedSlots, ABucketIsCopiedWholeOrNotAtAll) {
     const std::string key = is_replica ? "no bucket" : "bucket";
     int looks = 0;
     pair.first.say([&](const Words& words) -> Said {
-      if (words[0] == "INFO" && ++looks == 2 && is_replica)
+      if (words[0] == "INFO" && words[1] == "replication" && ++looks == 2 && is_replica)
         pair.real.become_replica_and_master_again();
       return std::nullopt;
     });
@@ -159,6 +160,59 @@ TEST(UnmovedSlots, ACopyOfTheServersDataIsNoLoss) {
   server.become_replica_and_master_again();
   server.send_a_copy();
   error_of([&] { other.publish(); }, ErrorCode::unavailable);
+}
+
+// A server that nobody has copied for long calls its history so, too.
+TEST(UnmovedSlots, AServerThatWasAReplicaIsKnownWhenItsFormerNameIsGone) {
+  const std::string ports[] = {std::to_string(test::free_port()),
+                               std::to_string(test::free_port())};
+  const auto on = [](const std::string& port) {
+    return std::vector<std::string>{"--port", port, "--repl-diskless-sync-delay", "0"};
+  };
+  const test::Server server(on(ports[0])), other(on(ports[1]));
+  server.ask({"CONFIG", "SET", "repl-backlog-ttl", "1"});
+  const auto wait = [](const test::Server& of, const std::string& line) {
+    test::Nodes::until([&] { return of.get_info("replication").find(line) != std::string::npos; });
+  };
+  const auto copy = [&](const test::Server& to, const std::string& from) {
+    to.ask({"REPLICAOF", "127.0.0.1", from});
+    wait(to, "master_link_status:up");
+    to.ask({"REPLICAOF", "NO", "ONE"});
+  };
+  Filter whole(plan(10'000, 0.01));
+  whole.insert_many(Pair::keys());
+  for (const bool is_replica : {false, true}) {
+    const std::string key = std::to_string(is_replica);
+    auto writer = RedisFilterWriter::of_bits({server.address(), key}, whole.plan(), whole.hasher());
+    copy(other, ports[0]);
+    writer.write(0, whole.bytes());
+    if (is_replica) copy(server, ports[1]);
+    wait(server, "repl_backlog_active:0");
+    wait(server, "master_replid2:0000");
+    if (is_replica)
+      EXPECT_NE(error_of([&] { writer.publish(); }, ErrorCode::unavailable).find("run it again"),
+                std::string::npos);
+    else
+      writer.publish();
+    EXPECT_EQ(server.ask({"EXISTS", key})->integer, is_replica ? 0 : 1);
+  }
+}
+
+// A proxy keeps its connection to the client while it takes another server, or one that has started again.
+TEST(UnmovedSlots, AnotherServerBehindAProxyMayLackAPart) {
+  Pair pair;
+  const test::Server other;
+  Filter whole(plan(10'000, 0.01));
+  auto writer = RedisFilterWriter::of_bits({pair.address(), "new"}, whole.plan(), whole.hasher());
+  writer.write(0, whole.bytes());
+  pair.first.say([&](const Words& words) -> Said {
+    if (words[0] != "INFO") return std::nullopt;
+    const std::string said = other.get_info(words[1]);
+    return "$" + std::to_string(said.size()) + "\r\n" + said + "\r\n";
+  });
+  EXPECT_NE(error_of([&] { writer.publish(); }, ErrorCode::unavailable).find("run it again"),
+            std::string::npos);
+  EXPECT_EQ(pair.real.ask({"EXISTS", "new"})->integer, 0);
 }
 
 // A server that tells nothing now may tell it later.

@@ -19,12 +19,17 @@ constexpr std::size_t kNameBytes = 40;
 
 std::string field_of(std::string_view info, std::string_view field) {
   const std::size_t at = info.find(field);
-  return std::string(at == info.npos ? "" : info.substr(at + field.size()).substr(0, kNameBytes));
+  if (at == info.npos) return {};
+  const std::string_view rest = info.substr(at + field.size());
+  return std::string(rest.substr(0, std::min(rest.find('\r'), kNameBytes)));
 }
 
-// A node that was a replica meanwhile may have lost what its master had not sent it.
-bool was_a_replica(const History& before, const History& now) {
-  return now.name != before.name && now.former != std::string(kNameBytes, '0');
+// A node that was a replica meanwhile may have lost what its master had not sent it, and one that has started again
+// what it had not saved.
+bool may_have_lost(const History& before, const History& now) {
+  return now.process != before.process ||
+         (now.name != before.name &&
+          (now.former != std::string(kNameBytes, '0') || now.received != before.received));
 }
 
 std::chrono::milliseconds pause_of(int round) {
@@ -229,11 +234,12 @@ void UnmovedSlots::require() const {
 void UnmovedSlots::require_history() const {
   const std::vector<History> now = cluster_->histories(keys_);
   require();  // what moved slots and lost connections explain
-  if (!std::ranges::equal(histories_, now, std::not_fn(was_a_replica)))
-    throw Error(ErrorCode::unavailable,
-                cluster_->name() +
-                    ": a server was made a replica and a master again while the filter was "
-                    "written, and may have lost a part of it, so run it again");
+  if (!std::ranges::equal(histories_, now, std::not_fn(may_have_lost)))
+    throw Error(
+        ErrorCode::unavailable,
+        cluster_->name() +
+            ": a server was made a replica and a master again, or another took its place, "
+            "while the filter was written, and may have lost a part of it, so run it again");
 }
 
 void UnmovedSlots::explain(const Error& error) const {
@@ -243,15 +249,22 @@ void UnmovedSlots::explain(const Error& error) const {
 
 std::vector<History> Cluster::histories(const std::vector<std::string>& keys) {
   std::vector<Request> requests;
-  for (const std::string& key : keys)
-    requests.emplace_back(key).next().command({"INFO", "replication"});
+  for (const std::string& key : keys) {
+    Request& request = requests.emplace_back(key);
+    for (const std::string_view section : {"replication", "stats", "server"})
+      request.next().command({"INFO", section});
+  }
   std::vector<History> histories(keys.size());
-  run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
+  run_all(requests, [&](std::size_t i, std::size_t command, const Reply& reply) {
     const std::string_view text(reply->str, reply->len);
     // Another error, such as BUSY, passes.
     if (reply->type == REDIS_REPLY_ERROR && !text.starts_with("NOPERM") && !text.starts_with("ERR"))
       throw Connection::meaning(*reply, name_of(name_, keys[i]));
-    histories[i] = {field_of(text, "\nmaster_replid:"), field_of(text, "\nmaster_replid2:")};
+    History& history = histories[i];
+    if (command == 0) history.name = field_of(text, "\nmaster_replid:");
+    if (command == 0) history.former = field_of(text, "\nmaster_replid2:");
+    if (command == 1) history.received = field_of(text, "\ntotal_net_repl_input_bytes:");
+    if (command == 2) history.process = field_of(text, "\nrun_id:");
   });
   return histories;
 }

@@ -47,6 +47,7 @@ namespace bloomery {
 
 namespace detail {
 class Cluster;
+struct OpenStrings;
 class StringBits;
 struct RedisHeader;
 }  // namespace detail
@@ -127,6 +128,9 @@ class RedisFilter : public detail::KeyCalls<RedisFilter> {
  private:
   RedisFilter(const detail::RedisHeader& header, detail::Cluster cluster,
               std::vector<std::string> keys);
+  friend detail::OpenStrings;
+  static RedisFilter open(const RedisPlace& place, const detail::RedisHeader& header,
+                          detail::Cluster cluster);
 
   friend detail::KeyCalls<RedisFilter>;
   std::size_t do_insert(std::span<const Hash128> hashes, bool* fresh);

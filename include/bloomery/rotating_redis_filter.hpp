@@ -41,8 +41,10 @@
 namespace bloomery {
 
 namespace detail {
+class Cluster;
 template <class Key>
 class Generations;
+struct OpenStrings;
 class Request;
 struct RedisHeader;
 class StringBits;
@@ -116,7 +118,11 @@ class RotatingRedisFilter : public detail::KeyCalls<RotatingRedisFilter> {
 
  private:
   using Generations = detail::Generations<Hash128>;
-  RotatingRedisFilter(const RedisPlace& place, const detail::RedisHeader& header);
+  RotatingRedisFilter(const RedisPlace& place, const detail::RedisHeader& header,
+                      detail::Cluster cluster);
+  friend detail::OpenStrings;
+  static RotatingRedisFilter open(const RedisPlace& place, const detail::RedisHeader& header,
+                                  detail::Cluster cluster);
 
   friend detail::KeyCalls<RotatingRedisFilter>;
   std::size_t do_insert(std::span<const Hash128> hashes, bool* fresh);

@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <utility>
+#include <variant>
 
 #include "handle/on_server.hpp"
 #include "redis/shards/shard_plan.hpp"
+#include "redis/strings/open_strings.hpp"
 
 namespace bloomery::detail {
 
@@ -128,14 +130,11 @@ class PhpBucket final : public OnServer<RedisPhpFilter> {
 
 // ---- strings --------------------------------------------------------------------------------------
 
-// Opens a rotating filter; null if the filter there does not rotate, or nothing is there.
-AnyImpl find_rotating(const RedisUrl& url, const AnyOptions& options) {
-  try {
-    return std::make_unique<Rotating>(url, RotatingRedisFilter::open(url));
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::wrong_kind && !options.rotating) return nullptr;
-    throw;
-  }
+AnyImpl impl_of(const RedisUrl& url, RedisFilter filter) {
+  return std::make_unique<RedisStrings>(url, std::move(filter));
+}
+AnyImpl impl_of(const RedisUrl& url, RotatingRedisFilter filter) {
+  return std::make_unique<Rotating>(url, std::move(filter));
 }
 
 AnyImpl in_strings(const RedisUrl& url, Opening how, const FilterSpec& spec,
@@ -147,19 +146,19 @@ AnyImpl in_strings(const RedisUrl& url, Opening how, const FilterSpec& spec,
                      "with redis+module://, or a file",
                      to_string(*spec.kind)));
     if (!options.rotating)
-      return std::make_unique<RedisStrings>(
-          url, RedisFilter::create(url, std::get<Plan>(bloomery::plan(spec)), options.hasher(),
-                                   options.replace));
+      return impl_of(url, RedisFilter::create(url, std::get<Plan>(bloomery::plan(spec)),
+                                              options.hasher(), options.replace));
     if (!spec.capacity || !spec.fpr || spec.bits || spec.hashes)
       throw PlanError(ErrorCode::invalid_argument, PlanField::capacity,
                       "two generations take {capacity}, the keys of one of them, and {fpr}, the "
                       "rate of both together, and no {bits}, {hashes} or {kind}");
-    return std::make_unique<Rotating>(
-        url, RotatingRedisFilter::create(url, *spec.capacity, *spec.fpr, options.hasher(),
-                                         spec.layout, options.replace));
+    return impl_of(url,
+                   RotatingRedisFilter::create(url, *spec.capacity, *spec.fpr, options.hasher(),
+                                               spec.layout, options.replace));
   }
-  if (AnyImpl rotating = find_rotating(url, options)) return rotating;
-  return std::make_unique<RedisStrings>(url, RedisFilter::open(url));
+  if (options.rotating) return impl_of(url, RotatingRedisFilter::open(url));
+  return std::visit([&](auto filter) { return impl_of(url, std::move(filter)); },
+                    OpenStrings::at(url));
 }
 
 // ---- buckets of PHP classes -----------------------------------------------------------------------

@@ -53,6 +53,29 @@ TEST_F(AnyOnServer, AStringIsAFile) {
   EXPECT_EQ(AnyFilter::open(string_at("all")).may_contain_many(keys()), kKeys);
 }
 
+// A page of PHP opens a filter, asks it once, and ends.
+TEST_F(AnyOnServer, IsUsedOverTheConnectionThatOpenedIt) {
+  const auto connections = [] {
+    const std::string info = server().get_info("stats");
+    const std::string field = "total_connections_received:";
+    return std::stoi(info.substr(info.find(field) + field.size()));
+  };
+  const AnyOptions rotating{.rotating = true};
+  (void)AnyFilter::create(string_at("opened"), spec_);
+  (void)AnyFilter::create(string_at("generations"), spec_, rotating);
+  (void)AnyFilter::create(at("redis+cluster", "shards&shards=2"), spec_);
+  // Each generation has one, and so has the question for the slots of a cluster.
+  const std::pair<std::string, int> places[] = {
+      {string_at("opened"), 1}, {string_at("generations"), 2}, {at("redis+cluster", "shards"), 2}};
+  for (const auto& [place, wanted] : places) {
+    const int before = connections();
+    AnyFilter filter = AnyFilter::open(place, Access::write);
+    filter.insert("key");
+    EXPECT_TRUE(filter.may_contain("key"));
+    EXPECT_EQ(connections() - before - 1, wanted) << place;
+  }
+}
+
 TEST_F(AnyOnServer, MergesStringsInShards) {
   const auto shards = [](const std::string& key) { return at("redis+cluster", key); };
   AnyFilter::create(shards("a&shards=2"), spec_).insert_many(keys());

@@ -36,11 +36,13 @@ class Proxy {
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
 
-  // The next connection passes this many bytes each way, and breaks.
+  // The next connection passes this many bytes each way, and breaks. So does the present one, from now on; nothing may be
+  // under way.
   void cut(std::size_t requests, std::size_t replies) {
     requests_ = requests;
     replies_ = replies;
     connections_ = 0;
+    ++cuts_;
   }
   // How many connections there were since.
   [[nodiscard]] std::size_t connections() const { return connections_; }
@@ -71,8 +73,7 @@ class Proxy {
   }
 
   void pass(int client, int server) {
-    std::size_t requests_left = requests_;
-    std::size_t replies_left = replies_;
+    std::size_t cuts = cuts_, requests_left = requests_, replies_left = replies_;
     requests_passed_ = replies_passed_ = 0;
     const auto move = [](int from, int to, std::size_t& left, std::atomic<std::size_t>& passed) {
       std::array<char, 65'536> bytes;
@@ -88,6 +89,11 @@ class Proxy {
     for (;;) {
       std::array<pollfd, 2> pollers = {{{client, POLLIN, 0}, {server, POLLIN, 0}}};
       if (poll(pollers.data(), pollers.size(), 100) < 0 || stopping_) return;
+      if (const std::size_t now = cuts_; now != cuts) {
+        cuts = now;
+        requests_left = requests_;
+        replies_left = replies_;
+      }
       if (pollers[0].revents != 0 && !move(client, server, requests_left, requests_passed_)) return;
       if (pollers[1].revents != 0 && !move(server, client, replies_left, replies_passed_)) return;
     }
@@ -97,7 +103,7 @@ class Proxy {
   int listener_ = -1;
   std::atomic<bool> stopping_ = false;
   std::atomic<std::size_t> requests_ = kNever, replies_ = kNever;
-  std::atomic<std::size_t> connections_ = 0;
+  std::atomic<std::size_t> connections_ = 0, cuts_ = 0;
   std::atomic<std::size_t> requests_passed_ = 0, replies_passed_ = 0;
   std::thread thread_;
 };

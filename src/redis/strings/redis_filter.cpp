@@ -57,15 +57,6 @@ std::vector<detail::ShardString> strings_of(RedisHeader header,
   return strings;
 }
 
-// The header of the filter in a place.
-RedisHeader find(Cluster& cluster, const RedisPlace& place) {
-  const RedisHeader header = detail::header_at(cluster, place);
-  if (header.generation == 0) return header;
-  throw Error(ErrorCode::wrong_kind,
-              detail::name_of(cluster.name(), place.key) +
-                  " is a filter that rotates; open it as a RotatingRedisFilter");
-}
-
 }  // namespace
 
 RedisFilter::RedisFilter(const RedisHeader& header, Cluster cluster, std::vector<std::string> keys)
@@ -104,7 +95,15 @@ RedisFilter RedisFilter::create(const RedisPlace& place, const Plan& plan, const
 
 RedisFilter RedisFilter::open(const RedisPlace& place) {
   Cluster cluster(place);
-  const RedisHeader header = find(cluster, place);
+  const RedisHeader header = detail::header_at(cluster, place);
+  if (header.generation != 0)
+    throw Error(ErrorCode::wrong_kind,
+                detail::name_of(cluster.name(), place.key) +
+                    " is a filter that rotates; open it as a RotatingRedisFilter");
+  return open(place, header, std::move(cluster));
+}
+
+RedisFilter RedisFilter::open(const RedisPlace& place, const RedisHeader& header, Cluster cluster) {
   RedisFilter filter(
       header, std::move(cluster),
       place.shards ? detail::shard_keys(place.key, header.shards) : std::vector{place.key});

@@ -115,8 +115,8 @@ void require_own_older(Cluster& cluster, const std::string& key) {
 }
 
 // The first key represents the filter: it is made and rotated last.
-RedisHeader create_shards(const RedisPlace& place, const Plan& plan, const Hasher& hasher) {
-  Cluster cluster(place);
+RedisHeader create_shards(Cluster& cluster, const RedisPlace& place, const Plan& plan,
+                          const Hasher& hasher) {
   const std::uint32_t shards =
       *place.shards != 0 ? *place.shards : detail::shards_for(plan, cluster.nodes());
   const RedisHeader made{.plan = detail::plan_for_shards(plan, shards),
@@ -141,13 +141,14 @@ RedisHeader create_shards(const RedisPlace& place, const Plan& plan, const Hashe
 
 std::string older_redis_key(std::string_view key) { return detail::name_beside(key, "older"); }
 
-RotatingRedisFilter::RotatingRedisFilter(const RedisPlace& place, const RedisHeader& header)
+RotatingRedisFilter::RotatingRedisFilter(const RedisPlace& place, const RedisHeader& header,
+                                         Cluster cluster)
     : plan_(header.plan),
       hasher_(header.hasher),
       identity_(header.identity),
       shards_(header.shards) {
   std::vector<std::string> keys = keys_of(place, header);
-  StringBits newer(Cluster(place), header, keys);
+  StringBits newer(std::move(cluster), header, keys);
   for (std::string& key : keys) key = older_redis_key(key);
   generations_ = std::make_unique<Generations>(
       std::move(newer), StringBits(Cluster(place), header, keys),
@@ -163,13 +164,15 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisPlace& place, std::ui
                                                 double fpr, const Hasher& hasher,
                                                 std::optional<Layout> layout, bool replace) {
   const Plan plan = bloomery::plan(capacity, fpr / 2, layout);
+  Cluster cluster(place);
   if (place.shards) {
     if (replace)
       throw Error(ErrorCode::wrong_kind,
                   detail::quoted_key(place.key) +
                       ": a rotating filter in shards is not replaced; rotate it twice, or choose "
                       "another name");
-    return {place, create_shards(place, plan, hasher)};
+    const RedisHeader made = create_shards(cluster, place, plan, hasher);
+    return {place, made, std::move(cluster)};
   }
   RedisHeader header = detail::header_of_string(plan, hasher);
   header.generation = 1;
@@ -177,7 +180,6 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisPlace& place, std::ui
   header.generation = 2;
   const std::string newer = detail::encode_redis_header(header);
   const std::string older_key = older_redis_key(place.key);
-  Cluster cluster(place);
   if (replace) {
     require_newer(cluster, place.key);
     require_own_older(cluster, place.key);
@@ -196,7 +198,7 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisPlace& place, std::ui
                                "replaced; "
                              : " exists already; open it, or ") +
                     "choose another key");
-  return {place, header};
+  return {place, header, std::move(cluster)};
 }
 
 RotatingRedisFilter RotatingRedisFilter::open(const RedisPlace& place) {
@@ -206,8 +208,13 @@ RotatingRedisFilter RotatingRedisFilter::open(const RedisPlace& place) {
     throw Error(ErrorCode::wrong_kind, detail::name_of(cluster.name(), place.key) +
                                            " is a filter that does not rotate; open it as what it "
                                            "is, or create one that does");
+  return open(place, header, std::move(cluster));
+}
+
+RotatingRedisFilter RotatingRedisFilter::open(const RedisPlace& place, const RedisHeader& header,
+                                              Cluster cluster) {
   if (!place.shards) require_newer(cluster, place.key);
-  return {place, header};
+  return {place, header, std::move(cluster)};
 }
 
 void RotatingRedisFilter::begin() const noexcept { generations_->begin(); }

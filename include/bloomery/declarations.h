@@ -181,7 +181,7 @@ bloomery_filter *bloomery_create(const char *location, const bloomery_spec *spec
 bloomery_filter *bloomery_open(const char *location, uint32_t access, const bloomery_options *options,
                         bloomery_error *error);
 /* Opens the filter at a location for writing, or creates it. BLOOMERY_MISMATCH: spec or options differ from the
- * filter that is there. */
+ * filter that is there. BLOOMERY_LOCKED: another program has been making it in shards for 5 seconds. */
 bloomery_filter *bloomery_open_or_create(const char *location, const bloomery_spec *spec,
                                   const bloomery_options *options, bloomery_error *error);
 /* Makes a new filter beside the old one; bloomery_close then replaces the old filter by it in one step. For files and
@@ -355,8 +355,8 @@ typedef struct bloomery_stats {
 /* Sets *stats, except for its size. If exact is true, it counts all bits and not a sample of at most 4 MiB. */
 int bloomery_get_stats(bloomery_filter *filter, bool exact, bloomery_stats *stats, bloomery_error *error);
 
-/* Sets *spec, except for its size, to the request that the filter was made from, as far as its place reports it; what it
- * does not report is 0. It counts no bits and asks no server. */
+/* Sets *spec, except for its size, to a request for such a filter: its kind, capacity, fpr and the numbers of that kind,
+ * but not bits and hashes. What the place of the filter does not report is 0. It counts no bits and asks no server. */
 int bloomery_get_spec(bloomery_filter *filter, bloomery_spec *spec, bloomery_error *error);
 
 /* Returns the number of bytes that bloomery_encode writes, or a negative number. For filters in memory and in files,

@@ -119,14 +119,14 @@ class _Common(Filter):
         return True  # a filter is true even if it is empty
 
     def __repr__(self) -> str:
+        kind = "Filter" if type(self) is _Elsewhere else type(self).__name__
         try:
             told = self.stats()
         except Error as error:  # its server is away, or it is closed
-            return f"<{type(self).__name__} {error}>"
+            return f"<{kind} {error}>"
         stated = "" if told.fpr is None else f" at {told.fpr:.3g}"
         now = "" if told.current_fpr is None else f"; now about {told.estimated_items:,.0f} keys at {told.current_fpr:.3g}"
         made = f"{told.capacity:,} keys{stated}, " if told.capacity else ""  # the bits of a PHP class do not say it
-        kind = "Filter" if type(self) is _Elsewhere else type(self).__name__
         return f"<{kind} {self.name!r}: {made}{told.bytes:,} bytes{now}>"
 
     def __bytes__(self) -> bytes:

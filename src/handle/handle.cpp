@@ -6,6 +6,7 @@
 #include "store/disk/rights.hpp"
 #include "store/files.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -84,13 +85,16 @@ AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpe
   const bool on_server = place_of(location) == Place::server;
   const auto last_wait = std::chrono::steady_clock::now() + kWaitForMaker;
   // Shards are made one by one, and nobody can open the filter until its maker has made all of them.
+  // Each look takes connections, and many programs may wait.
+  std::chrono::milliseconds pause(10);
   const auto waits = [&](const Error& error) {
     if (!on_server || error.code() != ErrorCode::locked) return false;
     if (std::chrono::steady_clock::now() > last_wait) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, std::chrono::milliseconds(300));
     return true;
   };
-  for (int i = 1;; ++i) {
+  for (int tries = 1;;) {
     // Another process may create the filter after this one has not found it, and remove it again.
     try {
       AnyFilter there(filter_at(location, Opening::write, spec, options));
@@ -105,7 +109,7 @@ AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpe
       return create(location, new_spec.value_or(spec), creating);
     } catch (const Error& error) {
       if (waits(error)) continue;
-      if (error.code() != ErrorCode::exists || i >= kTries) throw;
+      if (error.code() != ErrorCode::exists || tries++ == kTries) throw;
     }
   }
 }

@@ -101,12 +101,14 @@ def of_strings(scratch):
         add = check + commands(rows["`add`, `dedup --filter`"][0])
         users.exactly("add", add, prepare, [["add", one], ["add", turns], ["dedup", "--filter", one]])
         users.exactly("info", commands(rows["`info`"][0]), prepare, [["info", one], ["info", turns]])
-        create, force = map(commands, next(rights for what, (rights,) in rows.items() if what.startswith("`create`")).split("with `--force`"))
-        new = [["create", users.address("new"), "-n", "99", "-p", "1%"]]
-        users.exactly("create", create, prepare, new)
-        users.exactly("create --rotating", create, prepare, [[*new[0], "--rotating"]])
-        users.exactly("create --force", create + force, prepare, [[*new[0], "--force"], ["create", "--force", one, "-n",
-                                                                                      "99", "-p", "1%"]])
+        row = next(rights for what, (rights,) in rows.items() if what.startswith("`create`"))
+        create, force = map(commands, row.split("with `--force`"))
+        size = ["-n", "99", "-p", "1%"]
+        new = ["create", users.address("new"), *size]
+        users.exactly("create", create, prepare, [new])
+        users.exactly("create --rotating", create, prepare, [[*new, "--rotating"]])
+        users.exactly("create --force", create + force, prepare, [[*new, "--force"], ["create", "--force", one, *size],
+                                                                  ["create", "--force", "--rotating", turns, *size]])
         rotate = commands(rows["`rotate`"][0])
         users.exactly("rotate", rotate, prepare, [["rotate", turns]])
         convert = rotate + commands(rows["`convert`, `merge`, `rebuild`"][0])

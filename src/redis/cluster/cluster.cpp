@@ -2,6 +2,7 @@
 #include "redis/cluster/cluster.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -257,8 +258,12 @@ std::vector<History> Cluster::histories(const std::vector<std::string>& keys) {
   std::vector<History> histories(keys.size());
   run_all(requests, [&](std::size_t i, std::size_t command, const Reply& reply) {
     const std::string_view text(reply->str, reply->len);
-    // Another error, such as BUSY, passes.
-    if (reply->type == REDIS_REPLY_ERROR && !text.starts_with("NOPERM") && !text.starts_with("ERR"))
+    // With other errors it does not tell, now or later.
+    constexpr std::array<std::string_view, 4> kPassing = {"BUSY", "LOADING", "MASTERDOWN",
+                                                          "CLUSTERDOWN"};
+    if (reply->type == REDIS_REPLY_ERROR &&
+        std::ranges::any_of(kPassing,
+                            [&](std::string_view each) { return text.starts_with(each); }))
       throw Connection::meaning(*reply, name_of(name_, keys[i]));
     History& history = histories[i];
     if (command == 0) history.name = field_of(text, "\nmaster_replid:");

@@ -63,13 +63,21 @@ std::string state_in(std::string_view header) {
   return std::string(header.substr(detail::kRedisIdentityAt, 16));
 }
 
-// The identity in the header at a key; empty if there is no header, or the user may not read it.
+// The identity in the header at a key; empty if there is no header.
 std::string identity_at(Cluster& cluster, const std::string& key) try {
   const std::string start = detail::read_start(cluster, key).bytes;
   if (!detail::begins_with_redis_header(start)) return {};
   return start.substr(detail::kRedisIdentityAt, 8);
 } catch (const Error& error) {
-  if (error.code() == ErrorCode::not_a_filter || error.code() == ErrorCode::denied) return {};
+  if (error.code() == ErrorCode::not_a_filter) return {};
+  throw;
+}
+
+// The same of another filter's key, which the user perhaps may not read.
+std::string identity_of_other(Cluster& cluster, const std::string& key) try {
+  return identity_at(cluster, key);
+} catch (const Error& error) {
+  if (error.code() == ErrorCode::denied) return {};
   throw;
 }
 
@@ -93,7 +101,7 @@ void require_newer(Cluster& cluster, const std::string& key) {
   const std::string whole = key.substr(0, key.size() - kEnd.size());
   const std::string inner = whole.size() > 2 ? whole.substr(1, whole.size() - 2) : whole;
   for (const std::string& newer : {whole, inner}) {
-    if (older_redis_key(newer) == key && identity_at(cluster, newer) == identity)
+    if (older_redis_key(newer) == key && identity_of_other(cluster, newer) == identity)
       throw Error(ErrorCode::mismatch, detail::name_of(cluster.name(), key) +
                                            " is the older generation of " +
                                            detail::quoted_key(newer) + "; open that");
@@ -108,7 +116,7 @@ void require_own_older(Cluster& cluster, const std::string& key) {
   const std::string older = older_redis_key(key);
   if (older_redis_key(other) != older) return;
   const std::string identity = identity_at(cluster, older);
-  if (!identity.empty() && identity_at(cluster, other) == identity)
+  if (!identity.empty() && identity_of_other(cluster, other) == identity)
     throw Error(ErrorCode::exists, detail::name_of(cluster.name(), older) +
                                        " is the older generation of " + detail::quoted_key(other) +
                                        "; choose another key");

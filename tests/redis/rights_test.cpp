@@ -306,7 +306,7 @@ TEST(Rights, ThoseThatAreDocumentedForStringsAreEnough) {
          RedisFilter::create({at, "new"}, small);
          RotatingRedisFilter::create({at, "turns"}, 100, 0.01);
        }},
-      {{"eval", "exists", "setrange", "type", "getrange", "expire", "persist", "rename"},
+      {{"eval", "exists", "setrange", "type", "getrange", "strlen", "expire", "persist", "rename"},
        [=](const auto& at) {
          RedisFilter::create({at, "plain"}, small, Hasher(), true);
          RotatingRedisFilter::create({at, "rotating"}, 100, 0.01, Hasher(), std::nullopt, true);

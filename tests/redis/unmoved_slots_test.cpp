@@ -1,4 +1,5 @@
-// A filter that is written into shards as a whole is no filter with holes where a node takes over from another.
+// A filter that is written as a whole, in shards or under one key, is no filter with holes where a node takes over from
+// another.
 #include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>
 #include <bloomery/php_filter.hpp>

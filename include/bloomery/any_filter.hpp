@@ -101,7 +101,7 @@ class AnyFilter {
   static AnyFilter create(const std::string& location, const FilterSpec& spec,
                           const AnyOptions& options = {});
   // Opens the existing filter for writing, or creates one. Several processes may call it at the same time: it waits up
-  // to 5 seconds for one that is making the filter in shards.
+  // to the timeout of the address for one that is making the filter in shards.
   // Error{mismatch}: spec or options differ from the existing filter. Values that they leave open, or that the
   // server does not report (for a filter of a module: rate, window, whether it counts), are not compared. A new
   // filter is made from new_spec if it is given, otherwise from spec.

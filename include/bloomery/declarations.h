@@ -181,7 +181,8 @@ bloomery_filter *bloomery_create(const char *location, const bloomery_spec *spec
 bloomery_filter *bloomery_open(const char *location, uint32_t access, const bloomery_options *options,
                         bloomery_error *error);
 /* Opens the filter at a location for writing, or creates it. BLOOMERY_MISMATCH: spec or options differ from the
- * filter that is there. BLOOMERY_LOCKED: another program has been making it in shards for 5 seconds. */
+ * filter that is there. BLOOMERY_LOCKED: another program has been making it in shards for longer than the
+ * timeout of the address. */
 bloomery_filter *bloomery_open_or_create(const char *location, const bloomery_spec *spec,
                                   const bloomery_options *options, bloomery_error *error);
 /* Makes a new filter beside the old one; bloomery_close then replaces the old filter by it in one step. For files and

@@ -63,7 +63,8 @@ struct RedisHeader;
 //   io           any other error reply of the server, in its words
 // After such an error acknowledged() says how many keys of the call are done, counted from the first. The later keys
 // may be done or not: repeating their inserts is harmless, but then perhaps no client gets the answer "new". The next
-// call connects again.
+// call connects again. A connection that was closed while it idled is no error if the same server can tell that it has
+// lost nothing since (docs/configuration.md).
 class RedisFilter : public detail::KeyCalls<RedisFilter> {
  public:
   // Error{exists}: the place holds something. With `replace` a filter in one string replaces a filter in one

@@ -17,8 +17,12 @@ using namespace detail;
 
 namespace {
 
-// How long open_or_create() waits for another program that makes the filter: as long as for a server.
-constexpr std::chrono::seconds kWaitForMaker(5);
+// How long open_or_create() waits for another program that makes the filter: as long as for an answer of the server. In a
+// file nobody sees a filter that is not complete.
+std::chrono::milliseconds longest_wait(const std::string& location) {
+  return place_of(location) == Place::server ? redis_url(location).address.timeout
+                                             : std::chrono::milliseconds(0);
+}
 
 // Whether the request says how large a new filter is. A frozen filter has the size of its keys.
 bool is_sized(const FilterSpec& spec) noexcept {
@@ -82,14 +86,14 @@ AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpe
   AnyOptions creating = options;
   creating.replace = false;
   constexpr int kTries = 100;
-  const bool on_server = place_of(location) == Place::server;
-  const auto last_wait = std::chrono::steady_clock::now() + kWaitForMaker;
+  const std::chrono::milliseconds longest = longest_wait(location);
+  const auto begin = std::chrono::steady_clock::now();
   // Shards are made one by one, and nobody can open the filter until its maker has made all of them.
   // Each look takes connections, and many programs may wait.
   std::chrono::milliseconds pause(10);
   const auto waits = [&](const Error& error) {
-    if (!on_server || error.code() != ErrorCode::locked) return false;
-    if (std::chrono::steady_clock::now() > last_wait) return false;
+    if (error.code() != ErrorCode::locked) return false;
+    if (std::chrono::steady_clock::now() - begin >= longest) return false;
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, std::chrono::milliseconds(300));
     return true;

@@ -280,5 +280,21 @@ TEST(RequireCreatedFrom, NamesTheFirstDifference) {
             ErrorCode::mismatch);
 }
 
+// Who completes them goes on with them, and may complete them again.
+TEST(FrozenContents, AreTheListWhenTheyAreComplete) {
+  constexpr std::size_t kKeys = 2'000;
+  const auto keys = hashes_of(kHasher, 0, kKeys), absent = hashes_of(kHasher, kKeys, kKeys);
+  const FrozenPlan plan = frozen_plan(kKeys, 0.001);
+  const auto frozen = empty(plan);
+  frozen->build_as(plan);
+  frozen->insert(keys, {});
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(frozen->complete(), nullptr);
+    EXPECT_EQ(frozen->inserted(), kKeys);
+    EXPECT_EQ(std::ranges::count(found_in(*frozen, keys), true), kKeys);
+    EXPECT_LE(std::ranges::count(found_in(*frozen, absent), true), 20);
+  }
+}
+
 }  // namespace
 }  // namespace bloomery::test

@@ -48,6 +48,10 @@ TEST(AnyPhpBits, ReadsAndWritesTheBitsOfAPhpClass) {
   expect_error(ErrorCode::exists, {}, [&] { (void)AnyFilter::create(path, {}, php); });
   AnyFilter::convert(path, scratch / "copy", php);
   EXPECT_TRUE(AnyFilter::open(scratch / "copy", Access::read, php).may_contain("a"));
+  std::ofstream(scratch / "taken") << "text";
+  expect_error(ErrorCode::exists, {"taken"},
+               [&] { AnyFilter::convert(path, scratch / "taken", php); });
+  EXPECT_EQ(std::filesystem::file_size(scratch / "taken"), 4U);
   // A filter file does not have the bits of a PHP class, also with only its second header; but those can begin with a
   // part of the magic.
   const AnyOptions large{.scheme = PhpScheme::string_hashes("BKDR")};
@@ -60,6 +64,32 @@ TEST(AnyPhpBits, ReadsAndWritesTheBitsOfAPhpClass) {
   std::ofstream(scratch / "f") << "\x89"
                                   "BL";
   EXPECT_GT(AnyFilter::open(scratch / "f", Access::read, large).stats().fill, 0);
+}
+
+// 245 pages and a part of one; a key has one bit.
+TEST(AnyPhpBits, AreWrittenWhereTheyHaveChanged) {
+  constexpr std::size_t kBytes = 1'000'003, kPage = 4096;
+  const Scratch scratch;
+  const AnyOptions php{.scheme = PhpScheme::crc32_mt(8 * kBytes, 8'000'000)};
+  ASSERT_EQ(php.scheme->hash_count(), 1);
+  const std::string path = scratch / "bits", key = "a";
+  AnyFilter bits = AnyFilter::create(path, {}, php);
+  std::vector<std::uint64_t> first(1);
+  php.scheme->positions(key, first);
+  bits.insert(key);
+  std::vector<std::byte> there = read_bytes(path);
+  EXPECT_NE(there[first[0] / 8], std::byte{});
+  there[first[0] / 8] = {};
+  write_bytes(path, there);
+  for (int i = 0; i < 300; ++i) {
+    const std::string next = std::to_string(i);
+    std::vector<std::uint64_t> position(1);
+    php.scheme->positions(next, position);
+    if (position[0] / 8 / kPage == first[0] / 8 / kPage) continue;
+    bits.insert(next);
+    EXPECT_NE(read_bytes(path)[position[0] / 8], std::byte{});
+  }
+  EXPECT_EQ(read_bytes(path)[first[0] / 8], std::byte{});
 }
 
 TEST(AnyPhpBits, AreOverTheirCapacityAboveHalf) {

@@ -172,6 +172,11 @@ TEST(ModuleRecord, HasMarkers) {
                                                "BLF\r\n\x1A\nidentity\2\0\0\0\1\0\0\0",
                                                24));
   EXPECT_EQ(kRecord.capacity_of_each(), 334U + 128 + 30 + 27 + 1);
+  EXPECT_EQ(kRecord.reserved_of_each(), kRecord.capacity_of_each()) << "it grows";
+  ModuleRecord fixed = kRecord;
+  fixed.plan.expansion = 0;
+  EXPECT_EQ(fixed.reserved_of_each(), fixed.capacity_of_each() + 16 * 2 * 27)
+      << "16 copies have two sets of markers each";
   ModuleRecord alone = kRecord;
   alone.shards = 1;
   EXPECT_EQ(alone.capacity_of_each(), 1'000U + 27 + 1) << "a single shard gets exactly its keys";

@@ -89,6 +89,7 @@ TEST_F(KilledReplacement, IsUndoneByWhoComesNext) {
             (void)before.may_contain_many(keys_);
         };
         const std::string told = error_of(use, ErrorCode::unavailable);
+        EXPECT_NE(told.find("'f:{0}': a program was killed"), std::string::npos) << told;
         EXPECT_NE(told.find("undone now; try again"), std::string::npos) << told;
         use();
       }

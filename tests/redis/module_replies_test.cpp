@@ -93,6 +93,25 @@ TEST(ModuleReplies, SayHowAFilterWasReserved) {
   EXPECT_FALSE(detail::reserve_in(*parsed("-Invalid information value\r\n"), "it"));
 }
 
+TEST(ModuleReserve, HasTheWordsOfItsKind) {
+  using Words = std::vector<std::string>;
+  const auto words = [](ModuleReserve reserve) {
+    reserve.fpr = 0.25;
+    return detail::reserve_words(reserve, 7);
+  };
+  EXPECT_EQ(words({.kind = Kind::plain, .layout = "native"}),
+            (Words{"0.25", "7", "NONSCALING", "LAYOUT", "native"}));
+  EXPECT_EQ(words({.expansion = 3}), (Words{"0.25", "7", "EXPANSION", "3"}));
+  EXPECT_EQ(words({.kind = Kind::counting, .counter_bits = 8}),
+            (Words{"0.25", "7", "COUNTING", "COUNTERBITS", "8"}));
+  EXPECT_EQ(words({.kind = Kind::window, .window = 60, .seconds = true, .slices = 3}),
+            (Words{"0.25", "7", "WINDOW", "60", "SECONDS", "SLICES", "3"}));
+  EXPECT_EQ(words({.kind = Kind::window, .window = 60}),
+            (Words{"0.25", "7", "WINDOW", "60", "ITEMS", "SLICES", "8"}));
+  error_of([&] { (void)words({.expansion = 0}); }, ErrorCode::invalid_argument);
+  error_of([&] { (void)words({.kind = Kind::frozen}); }, ErrorCode::wrong_kind);
+}
+
 TEST(ModuleReplies, HaveErrorsWithCodes) {
   const struct {
     const char* reply;

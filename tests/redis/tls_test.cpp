@@ -132,6 +132,16 @@ TEST_F(TlsServer, MayFallSilentOrHangUp) {
   std::string text = error_of([&] { (void)connection.receive(); }, ErrorCode::unavailable);
   EXPECT_NE(text.find("the server hung up; the next call connects again"), std::string::npos)
       << text;
+  // What the server says at the end of TLS is no answer to the next command.
+  detail::Connection idle(address(trusted_));
+  idle.ask({"PING"});
+  for (const std::uint64_t times : {2, 3}) {
+    std::this_thread::sleep_for(1050ms);
+    idle.ask({"QUIT"});
+    std::this_thread::sleep_for(1050ms);
+    idle.ask({"PING"});
+    EXPECT_EQ(idle.count(), times);
+  }
   RedisAddress hurried = address(trusted_);
   hurried.timeout = 1000ms;
   detail::Connection waiting(hurried);

@@ -15,24 +15,6 @@ namespace {
 // slot have moved: 1 ms, 2 ms ... 128 ms, 1.4 s in total.
 constexpr int kMostRounds = 16;
 
-// Of the name of a history.
-constexpr std::size_t kNameBytes = 40;
-
-std::string field_of(std::string_view info, std::string_view field) {
-  const std::size_t at = info.find(field);
-  if (at == info.npos) return {};
-  const std::string_view rest = info.substr(at + field.size());
-  return std::string(rest.substr(0, std::min(rest.find('\r'), kNameBytes)));
-}
-
-// A node that was a replica meanwhile may have lost what its master had not sent it, and one that has started again
-// what it had not saved.
-bool may_have_lost(const History& before, const History& now) {
-  return now.process != before.process ||
-         (now.name != before.name &&
-          (now.former != std::string(kNameBytes, '0') || now.received != before.received));
-}
-
 std::chrono::milliseconds pause_of(int round) {
   return std::chrono::milliseconds(1 << std::min(round, 7));
 }
@@ -235,7 +217,7 @@ void UnmovedSlots::require() const {
 void UnmovedSlots::require_history() const {
   const std::vector<History> now = cluster_->histories(keys_);
   require();  // what moved slots and lost connections explain
-  if (!std::ranges::equal(histories_, now, std::not_fn(may_have_lost)))
+  if (!std::ranges::equal(histories_, now, std::not_fn(&History::may_be_lost)))
     throw Error(
         ErrorCode::unavailable,
         cluster_->name() +
@@ -252,12 +234,12 @@ std::vector<History> Cluster::histories(const std::vector<std::string>& keys) {
   std::vector<Request> requests;
   for (const std::string& key : keys) {
     Request& request = requests.emplace_back(key);
-    for (const std::string_view section : {"replication", "stats", "server"})
+    for (const std::string_view section : History::kSections)
       request.next().command({"INFO", section});
   }
   std::vector<History> histories(keys.size());
-  run_all(requests, [&](std::size_t i, std::size_t command, const Reply& reply) {
-    const std::string_view text(reply->str, reply->len);
+  run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
+    const std::string_view text(reply->str, reply->str == nullptr ? 0 : reply->len);
     // With other errors it does not tell, now or later.
     constexpr std::array<std::string_view, 4> kPassing = {"BUSY", "LOADING", "MASTERDOWN",
                                                           "CLUSTERDOWN"};
@@ -265,11 +247,7 @@ std::vector<History> Cluster::histories(const std::vector<std::string>& keys) {
         std::ranges::any_of(kPassing,
                             [&](std::string_view each) { return text.starts_with(each); }))
       throw Connection::meaning(*reply, name_of(name_, keys[i]));
-    History& history = histories[i];
-    if (command == 0) history.name = field_of(text, "\nmaster_replid:");
-    if (command == 0) history.former = field_of(text, "\nmaster_replid2:");
-    if (command == 1) history.received = field_of(text, "\ntotal_net_repl_input_bytes:");
-    if (command == 2) history.process = field_of(text, "\nrun_id:");
+    histories[i].take(text);
   });
   return histories;
 }

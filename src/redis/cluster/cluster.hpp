@@ -19,6 +19,7 @@
 
 #include "redis/cluster/slots.hpp"
 #include "redis/wire/connection.hpp"
+#include "redis/wire/history.hpp"
 
 namespace bloomery::detail {
 
@@ -63,14 +64,6 @@ class Request {
   std::uint64_t connection_ = 0;
   bool asking_ = false;
   std::optional<Redirection> redirection_;
-};
-
-// What a node calls the history of its data, and what it called it before it was a master. A master also takes a new
-// name when its first replica comes, or a copy such as redis-cli --rdb, and when the last one left long ago; then the
-// former name is zeros, even if it was a replica in between, but then it has received bytes from a master. Empty: the
-// node does not tell it to this user, or is older than Redis 7. A proxy may take another process for the same node.
-struct History {
-  std::string name, former, received, process;
 };
 
 class Cluster {

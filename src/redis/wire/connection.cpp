@@ -21,6 +21,9 @@ std::string name_of(const RedisAddress& address) {
   return name.append(address.host).append(":").append(std::to_string(address.port));
 }
 
+// Servers and what stands before them close connections that idled for seconds or longer.
+constexpr std::chrono::seconds kIdle{1};
+
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 20;
 constexpr int kMostDepth = 8;
 
@@ -125,6 +128,7 @@ bool says(const redisReply& reply, std::string_view part) noexcept {
 }
 
 Commands& Commands::begin(std::size_t words) {
+  ++count_;
   bytes_ += '*';
   append_number(bytes_, words);
   bytes_ += "\r\n";
@@ -158,8 +162,9 @@ Commands& Commands::command(const std::vector<std::string>& words) {
   return *this;
 }
 
-Commands& Commands::append(std::string_view commands) {
-  bytes_ += commands;
+Commands& Commands::append(std::string_view command) {
+  ++count_;
+  bytes_ += command;
   return *this;
 }
 
@@ -169,6 +174,7 @@ Connection::Connection(RedisAddress address)
 void Connection::drop() noexcept {
   socket_.reset();
   reader_.reset();
+  awaited_ = 0;
 }
 
 void Connection::connect() {
@@ -237,10 +243,50 @@ void Connection::connect_to(const RedisAddress& address) {
       throw auth ? auth_error(*reply, name_) : meaning(*reply, name_);
 }
 
+History Connection::ask_history() {
+  Commands commands;
+  for (const std::string_view section : History::kSections) commands.command({"INFO", section});
+  socket_->send(commands.bytes());
+  History history;
+  for (std::size_t i = 0; i < commands.count(); ++i)
+    if (const Reply reply = receive(); reply->str != nullptr)
+      history.take({reply->str, reply->len});
+  return history;
+}
+
+// Without a history nobody knows what the server that is there now has lost: the call itself will say that the
+// connection was closed.
+void Connection::look_after_idling() {
+  if (!socket_->has_input()) {
+    if (!history_) history_ = ask_history();
+    return;
+  }
+  was_closed_ = true;
+  if (!history_ || !history_->is_known()) return;
+  const History before = *history_;
+  drop();
+  connect();
+  history_ = ask_history();
+  if (before.may_be_lost(*history_))
+    throw Error(ErrorCode::unavailable, name_ +
+                                            ": the connection was closed while it was idle, and "
+                                            "the server was started again or became a "
+                                            "replica since, or is another one, so what was added "
+                                            "last may be lost; the next call connects again");
+}
+
 void Connection::send(const Commands& commands) {
   try {
     if (origin_.is_inherited()) drop();
-    if (!socket_) connect();
+    const auto now = std::chrono::steady_clock::now();
+    if (socket_ && awaited_ == 0 && now - sent_ >= kIdle) look_after_idling();
+    if (!socket_) {
+      connect();
+      history_.reset();
+      if (was_closed_) history_ = ask_history();
+    }
+    sent_ = now;
+    awaited_ += commands.count();
     socket_->send(commands.bytes());
   } catch (...) {
     drop();
@@ -277,6 +323,7 @@ Reply Connection::receive() {
       if (reply != nullptr) {
         unread_ = 0;
         *elements_ = 0;
+        if (awaited_ > 0) --awaited_;
         Reply whole(static_cast<redisReply*>(reply));
         // A master that was demoted by hand keeps its connections: the next one leads to the new master.
         if (address_.sentinels && whole->type == REDIS_REPLY_ERROR &&

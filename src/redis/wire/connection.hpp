@@ -7,15 +7,18 @@
 #include <hiredis/hiredis.h>
 #include <hiredis/read.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/origin.hpp"
+#include "redis/wire/history.hpp"
 #include "redis/wire/socket.hpp"
 
 namespace bloomery::detail {
@@ -44,14 +47,19 @@ class Commands {
   Commands& number(std::uint64_t value);
   Commands& command(std::initializer_list<std::string_view> words);
   Commands& command(const std::vector<std::string>& words);
-  // Appends whole commands, as returned by bytes().
-  Commands& append(std::string_view commands);
+  // Appends one whole command, as returned by bytes().
+  Commands& append(std::string_view command);
 
   [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
-  void clear() noexcept { bytes_.clear(); }
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  void clear() noexcept {
+    bytes_.clear();
+    count_ = 0;
+  }
 
  private:
   std::string bytes_;
+  std::size_t count_ = 0;
 };
 
 class Connection {
@@ -59,7 +67,8 @@ class Connection {
   explicit Connection(RedisAddress address);
 
   // Connects first if there is no connection, or if it is that of the parent of a fork, which would get the replies of
-  // this process. An Error{unavailable, denied} closes the connection.
+  // this process. A connection that was closed while nothing was under way is made again if the server is known to have
+  // lost nothing since. An Error{unavailable, denied} closes the connection.
   void send(const Commands& commands);
   // Returns the next reply, which may be an error of the server. Error{unavailable}, also for a reply longer than
   // kMostReplyBytes, and from a master of sentinels that has become a replica, closes the connection.
@@ -81,6 +90,8 @@ class Connection {
   void connect();
   void connect_to(const RedisAddress& address);
   void require_master();
+  void look_after_idling();
+  [[nodiscard]] History ask_history();
 
   struct FreeReader {
     void operator()(redisReader* reader) const noexcept { redisReaderFree(reader); }
@@ -94,7 +105,11 @@ class Connection {
   std::unique_ptr<redisReader, FreeReader> reader_;
   std::vector<char> received_;
   std::uint64_t count_ = 0;
-  std::size_t unread_ = 0;  // bytes since the last whole reply
+  std::size_t awaited_ = 0;                     // replies
+  std::size_t unread_ = 0;                      // bytes since the last whole reply
+  std::chrono::steady_clock::time_point sent_;  // when the last commands were
+  std::optional<History> history_;              // of the server, if it was asked for
+  bool was_closed_ = false;                     // while it idled: the next connection may be, too
 };
 
 // Error{io}: the reply has another type than a reply to the command. Throws the Error of an error reply.

@@ -131,6 +131,8 @@ void Socket::send_raw(std::string_view bytes) {
   }
 }
 
+bool Socket::has_input() const { return wait(POLLIN, std::chrono::milliseconds(0)); }
+
 void Socket::begin_answer() noexcept {
   answer_since_ = Clock::now();
   answer_bytes_ = 0;

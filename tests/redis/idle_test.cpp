@@ -1,0 +1,202 @@
+// A connection that is closed while it idles is made again without an error, unless the server may have lost something
+// meanwhile.
+#include <bloomery/redis_filter.hpp>
+#include <bloomery/rotating_redis_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "redis/server.hpp"
+#include "redis/wire/history.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::Server;
+
+using namespace std::chrono_literals;
+
+// Long enough to be looked after.
+void idle() { std::this_thread::sleep_for(1050ms); }
+
+void kill_clients(const Server& server) { server.ask({"CLIENT", "KILL", "TYPE", "normal"}); }
+
+// A connection that knows the history of its server.
+struct Idle {
+  explicit Idle(const RedisAddress& address) : connection(address) {
+    ping();
+    idle();
+    ping();
+  }
+  void ping() { connection.ask({"PING"}); }
+  void ping_with_error(const char* said) {
+    const std::string error = error_of([this] { ping(); }, ErrorCode::unavailable);
+    EXPECT_NE(error.find(said), std::string::npos) << error;
+  }
+  detail::Connection connection;
+};
+
+TEST(IdleConnection, IsMadeAgainToTheSameServer) {
+  const Server server;
+  Idle idle_one(server.address());
+  for (const std::uint64_t times : {2, 3}) {
+    kill_clients(server);
+    idle();
+    idle_one.ping();
+    EXPECT_EQ(idle_one.connection.count(), times);
+  }
+  // The server was asked when the first connection idled, and over each of the others.
+  EXPECT_NE(server.get_info("commandstats").find("cmdstat_info:calls=9,"), std::string::npos);
+  // A first replica that comes loses nothing.
+  kill_clients(server);
+  server.send_a_copy();
+  idle();
+  idle_one.ping();
+}
+
+// Then the connection breaks as any other, and nothing that the next one finds was lost since.
+TEST(IdleConnection, IsNoneIfItWasJustUsed) {
+  Server server;
+  Idle idle_one(server.address());
+  server.stop();
+  server.start();
+  idle_one.ping_with_error("; the next call connects again");
+  for (int i = 0; i < 2; ++i) {
+    idle_one.ping();
+    idle();
+  }
+  kill_clients(server);
+  idle();
+  idle_one.ping();
+}
+
+// Who idles at once gets one error; from then on the history is asked for in time.
+TEST(IdleConnection, IsAnErrorOnlyOnceWithoutAHistory) {
+  const Server server;
+  detail::Connection connection(server.address());
+  connection.ask({"PING"});
+  kill_clients(server);
+  idle();
+  EXPECT_NE(error_of([&] { connection.ask({"PING"}); }, ErrorCode::unavailable)
+                .find("; the next call connects again"),
+            std::string::npos);
+  connection.ask({"PING"});
+  kill_clients(server);
+  idle();
+  connection.ask({"PING"});
+  EXPECT_EQ(connection.count(), 3);
+}
+
+TEST(IdleConnection, IsAnErrorIfTheServerWasStartedAgain) {
+  Server server;
+  Idle idle_one(server.address());
+  server.stop();
+  server.start();
+  idle();
+  idle_one.ping_with_error("what was added last may be lost");
+  // That is told once.
+  idle_one.ping();
+  kill_clients(server);
+  idle();
+  idle_one.ping();
+}
+
+TEST(IdleConnection, IsAnErrorIfTheServerWasAReplica) {
+  const Server server;
+  Idle idle_one(server.address());
+  server.become_replica_and_master_again();
+  kill_clients(server);
+  idle();
+  idle_one.ping_with_error("what was added last may be lost");
+  idle_one.ping();
+}
+
+// Nobody knows the history, so it is as it was without one.
+TEST(IdleConnection, IsAnErrorWithoutTheRightToInfo) {
+  const Server server;
+  server.ask({"ACL", "SETUSER", "user", "on", ">word", "+ping"});
+  RedisAddress address = server.address();
+  address.user = "user";
+  address.password = "word";
+  Idle idle_one(address);
+  kill_clients(server);
+  idle();
+  idle_one.ping_with_error("the connection broke");
+  idle_one.ping();
+}
+
+// Its answers must not be taken for those of the next connection.
+TEST(IdleConnection, IsNoneWhileAnswersAreUnderWay) {
+  const Server server;
+  Idle idle_one(server.address());
+  detail::Commands three;
+  for (const char* word : {"one", "two", "three"}) three.command({"ECHO", word});
+  idle_one.connection.send(three);
+  idle();
+  detail::Commands four;
+  idle_one.connection.send(four.append(detail::Commands().command({"ECHO", "four"}).bytes()));
+  for (const char* word : {"one", "two", "three", "four"})
+    EXPECT_STREQ(idle_one.connection.receive()->str, word);
+  EXPECT_EQ(idle_one.connection.count(), 1);
+  // And if the server is gone, the commands were sent to nobody.
+  idle_one.connection.send(three);
+  kill_clients(server);
+  idle();
+  error_of(
+      [&] {
+        idle_one.connection.send(three);
+        for (int i = 0; i < 6; ++i) (void)idle_one.connection.receive();
+      },
+      ErrorCode::unavailable);
+}
+
+// The server's own setting, with filters that have one, two and several connections.
+TEST(IdleConnection, OfAFilterIsMadeAgain) {
+  const Server server;
+  server.ask({"CONFIG", "SET", "timeout", "2"});
+  const Plan small = plan(1'000, 0.01);
+  auto single = RedisFilter::create({server.address(), "single"}, small);
+  auto sharded = RedisFilter::create({server.address(), "sharded", 3}, small);
+  auto rotating = RotatingRedisFilter::create({server.address(), "rotating"}, 1'000, 0.01);
+  const auto insert = [&](std::uint64_t key) {
+    EXPECT_TRUE(single.insert(key));
+    EXPECT_TRUE(sharded.insert(key));
+    EXPECT_TRUE(rotating.insert(key));
+  };
+  insert(1);
+  idle();  // shorter than the setting
+  insert(2);
+  for (std::uint64_t key = 3; key < 5; ++key) {
+    for (int i = 0; server.get_info("clients").find("connected_clients:1\r") == std::string::npos;
+         ++i) {
+      ASSERT_LT(i, 300) << "the server closes nothing";
+      std::this_thread::sleep_for(100ms);
+    }
+    insert(key);
+  }
+  for (std::uint64_t key = 1; key < 5; ++key)
+    EXPECT_TRUE(single.may_contain(key) && sharded.may_contain(key) && rotating.may_contain(key));
+}
+
+// The cases that no test can make a server go through in time.
+TEST(History, SaysWhatMayBeLost) {
+  const std::string zeros(40, '0'), a(40, 'a'), b(40, 'b');
+  const detail::History master{a, zeros, "0", "process"};
+  const auto lost = [&](const detail::History& now) { return master.may_be_lost(now); };
+  EXPECT_FALSE(lost(master));
+  EXPECT_FALSE(lost({b, zeros, "0", "process"}));  // the first replica came, or the last left
+  EXPECT_TRUE(lost({b, a, "0", "process"}));
+  EXPECT_TRUE(lost({b, zeros, "9", "process"}));
+  EXPECT_TRUE(lost({a, zeros, "0", "another"}));
+  EXPECT_FALSE(detail::History().is_known());
+  EXPECT_TRUE(master.is_known());
+}
+
+}  // namespace
+}  // namespace bloomery

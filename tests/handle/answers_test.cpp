@@ -8,6 +8,7 @@
 #include <list>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,10 @@ TEST(AnyAnswers, WantsRoomForTheAnswers) {
   bool answer = false;
   expect_error(ErrorCode::invalid_argument, {}, [&] {
     (void)any.apply(AnyFilter::Operation::insert, hashes, {&answer, 1});
+  });
+  const std::string_view keys[2] = {"a", "b"};
+  expect_error(ErrorCode::invalid_argument, {}, [&] {
+    (void)any.apply(AnyFilter::Operation::insert, keys, {&answer, 1});
   });
   EXPECT_EQ(any.stats().fill, 0);
   expect_error(ErrorCode::invalid_argument, {}, [&] {

@@ -52,6 +52,11 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
   AnyFilter::convert(module("s"), scratch_ / "dump");
   AnyFilter::convert(scratch_ / "dump", module("copy"));
   EXPECT_EQ(AnyFilter::open(module("copy")).may_contain_many(keys()), kKeys);
+  const auto payload = server().ask({"DUMP", "s"});
+  std::ofstream(scratch_ / "payload")
+      .write(payload->str, static_cast<std::streamsize>(payload->len));
+  AnyFilter::convert(scratch_ / "payload", module("restored"));
+  EXPECT_EQ(AnyFilter::open(module("restored")).may_contain_many(keys()), kKeys);
   expect_error(ErrorCode::wrong_kind, {},
                [&] { (void)AnyFilter::convert(module("c"), scratch_ / "c.bloom"); });
   expect_error(ErrorCode::wrong_kind, {},

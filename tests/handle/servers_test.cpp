@@ -282,6 +282,12 @@ TEST_F(AnyOnServer, SaysWhatAServerCannot) {
       (void)filter.apply(AnyFilter::Operation::insert_absent, {&hash, 1});
     });
   }
+  // These bits are in no piece that a dump has.
+  FilterSpec standard = spec_;
+  standard.layout = Layout::standard;
+  AnyFilter::create(at("redis+cluster", "t&shards=3"), standard);
+  expect_error(ErrorCode::wrong_kind, {"in 3 shards"},
+               [&] { AnyFilter::convert(at("redis+cluster", "t"), at("redis+module", "u")); });
   EXPECT_TRUE(memory.may_contain("kept"));
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "saved"));
   EXPECT_TRUE(AnyFilter::open(string_at("k")).may_contain("old"));

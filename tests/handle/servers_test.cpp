@@ -276,6 +276,11 @@ TEST_F(AnyOnServer, SaysWhatAServerCannot) {
         {"repeat all", [&] { (void)filter.begin_batch("batch"); }}};
     for (const auto& [why, call] : calls)
       expect_error(ErrorCode::wrong_kind, {filter.name(), why}, call);
+    const std::string_view two[] = {"old", "old"};
+    bool room = false;
+    expect_error(ErrorCode::invalid_argument, {"2 keys"}, [&] {
+      (void)filter.apply(AnyFilter::Operation::contain, two, {&room, 1});
+    });
     if (filter.hasher() == nullptr) continue;
     const Hash128 hash = (*filter.hasher())(std::string_view("absent"));
     expect_error(ErrorCode::wrong_kind, {filter.name()}, [&] {

@@ -209,6 +209,7 @@ TEST(CWhole, SayWhatTheyWereMadeFrom) {
     spec.kind = kind;
     spec.capacity = 5'000;
     spec.fpr = 0.002;
+    if (kind == BLOOMERY_PLAIN) spec.layout = BLOOMERY_BLOCKED2;
     if (kind == BLOOMERY_COUNTING) spec.counter_bits = 8;
     if (kind == BLOOMERY_SCALABLE) spec.growth = 4;
     if (kind == BLOOMERY_WINDOW)
@@ -218,6 +219,9 @@ TEST(CWhole, SayWhatTheyWereMadeFrom) {
     said.size = sizeof said;
     ASSERT_EQ(bloomery_get_spec(filter.get(), &said, nullptr), 0);
     EXPECT_EQ(said.kind, kind);
+    if (spec.layout != 0) {
+      EXPECT_EQ(said.layout, spec.layout);
+    }
     EXPECT_EQ(said.counter_bits, spec.counter_bits);
     EXPECT_EQ(said.growth, spec.growth);
     EXPECT_EQ(said.window, spec.window);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -282,6 +283,31 @@ TEST(AnyFilter, OfAFileDoesNotRotate) {
   expect_error(ErrorCode::wrong_kind, {}, [&] {
     (void)AnyFilter::create(scratch / "f", spec_of_kind(Kind::plain), {.rotating = true});
   });
+}
+
+TEST(AnyFilter, IsSharedByWritersOfOneFile) {
+  const Scratch scratch;
+  const FilterSpec spec{.capacity = 1'000, .fpr = 0.001};
+  AnyOptions shared;
+  shared.durability = Durability::process;
+  shared.shared = true;
+  AnyFilter one = AnyFilter::create(scratch / "f", spec, shared);
+  AnyFilter other = AnyFilter::open(scratch / "f", Access::write, shared);
+  EXPECT_TRUE(one.insert("a"));
+  EXPECT_FALSE(other.insert("a"));
+}
+
+// The keys of a load are in the file when it ends, while the file stays open.
+TEST(AnyFilter, ALoadIsInTheFileWhenItEnds) {
+  const Scratch scratch;
+  std::vector<std::uint64_t> keys(100'000);
+  std::iota(keys.begin(), keys.end(), 0);
+  AnyFilter file = AnyFilter::create(scratch / "f", {.capacity = keys.size(), .fpr = 0.001});
+  ASSERT_TRUE(file.begin_load());
+  file.insert_many(keys);
+  file.end_load();
+  EXPECT_EQ(AnyFilter::open(scratch / "f").may_contain_many(keys), keys.size());
+  EXPECT_TRUE(file.begin_load()) << "it has ended";
 }
 
 }  // namespace

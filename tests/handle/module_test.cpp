@@ -23,6 +23,7 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
   EXPECT_GE(scalable.insert_many(keys()), kKeys - 30);
   EXPECT_EQ(scalable.may_contain_many(keys()), kKeys);
   EXPECT_EQ(scalable.stats().kind, Kind::scalable);
+  EXPECT_EQ(scalable.stats().growth, 2U);
   EXPECT_GE(scalable.stats().inserted, kKeys - 30);
   EXPECT_EQ(scalable.hasher(), nullptr);
   expect_error(ErrorCode::wrong_kind, {}, [&] { (void)scalable.insert(7); });
@@ -49,6 +50,8 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
   EXPECT_EQ(AnyFilter::open(scratch_ / "p.bloom").may_contain_many(keys()), kKeys);
   AnyFilter::convert(scratch_ / "p.bloom", module("q"));
   EXPECT_EQ(AnyFilter::open(module("q")).may_contain_many(keys()), kKeys);
+  EXPECT_NEAR(static_cast<double>(*AnyFilter::open(module("q")).stats().inserted), kKeys, 150)
+      << "a file counts bits, not keys";
   AnyFilter::convert(module("s"), scratch_ / "dump");
   AnyFilter::convert(scratch_ / "dump", module("copy"));
   EXPECT_EQ(AnyFilter::open(module("copy")).may_contain_many(keys()), kKeys);

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "handle/impl.hpp"
 #include "store/scratch.hpp"
 
 namespace bloomery::test {
@@ -200,6 +202,13 @@ TEST(AnyStatistics, OfAFrozenFilterAreOfItsListAndItsDelta) {
     EXPECT_EQ(stats.capacity, 7'000U);
     EXPECT_EQ(stats.fpr, 0.1);
   }
+}
+
+TEST(AnyStats, OfAFullArrayAreThoseOfAnyKey) {
+  const Stats full = detail::plain_stats(plan(1'000, 0.01), 1);
+  EXPECT_TRUE(std::isinf(full.estimated_items));
+  EXPECT_EQ(full.current_fpr, 1);
+  EXPECT_TRUE(full.over_capacity);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ os.register_at_fork(after_in_child=_bloomery.forked)
 
 
 def _ready(made: _Made, clock: bool = True) -> _Made:
-    if clock and isinstance(made, WindowFilter) and made._stats()["window_unit"] == _request.UNITS["seconds"]:
+    if clock and isinstance(made, WindowFilter):
         made._by_clock()
     return made
 

@@ -65,6 +65,8 @@ void release(Held held);
 
 /* What a fork or drop has left of a filter: 1, or 0 with an exception. */
 int is_whole_after_all(Filter *self);
+/* What the filter was made from. 0: an exception. */
+int read_spec(Filter *self, bloomery_spec *spec);
 /* Every call begins with it. */
 static inline int is_whole(Filter *self) { return (self->filter && self->forks == forks) || is_whole_after_all(self); }
 

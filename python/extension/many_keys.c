@@ -204,16 +204,8 @@ static size_t end_of_run(const Part *part, size_t begin) {
  * takes integers. */
 static int forgets_by_order(Filter *self) {
   if (self->is_alone) return 0;
-  if (!is_whole(self)) return -1;
-  bloomery_spec spec = {.size = sizeof spec};
-  bloomery_error error;
-  const Held held = hold(self, 0);
-  const int told = bloomery_get_spec(self->filter, &spec, &error);
-  release(held);
-  if (told < 0) {
-    raise_error_of(self, &error);
-    return -1;
-  }
+  bloomery_spec spec;
+  if (!read_spec(self, &spec)) return -1;
   return spec.kind == BLOOMERY_WINDOW && spec.window_unit == BLOOMERY_INSERTIONS;
 }
 

@@ -53,9 +53,22 @@ PyObject *filter_advance(PyObject *self, PyObject *time) {
   ((Filter *)self)->is_timed = 0;
   Py_RETURN_NONE;
 }
-/* From now on calls pass the time of the clock to the filter. */
+
+int read_spec(Filter *self, bloomery_spec *spec) {
+  if (!is_whole(self)) return 0;
+  *spec = (bloomery_spec){.size = sizeof *spec};
+  bloomery_error error;
+  const Held held = hold(self, 0);
+  const int told = bloomery_get_spec(self->filter, spec, &error);
+  release(held);
+  return told >= 0 || raise_error_of(self, &error);
+}
+
+/* From now on calls pass the time of the clock to the filter, if it forgets by time. */
 PyObject *filter_by_clock(PyObject *self, PyObject *Py_UNUSED(none)) {
-  ((Filter *)self)->is_timed = 1;
+  bloomery_spec spec;
+  if (!read_spec((Filter *)self, &spec)) return NULL;
+  ((Filter *)self)->is_timed = spec.window_unit == BLOOMERY_SECONDS;
   Py_RETURN_NONE;
 }
 

@@ -295,6 +295,12 @@ TEST(AnyFilter, IsSharedByWritersOfOneFile) {
   AnyFilter other = AnyFilter::open(scratch / "f", Access::write, shared);
   EXPECT_TRUE(one.insert("a"));
   EXPECT_FALSE(other.insert("a"));
+  EXPECT_TRUE(other.insert("b"));
+  // Who is the last counts the keys of all.
+  one.close();
+  other.close();
+  EXPECT_EQ(other.stats().inserted, 2U);
+  EXPECT_EQ(AnyFilter::open(scratch / "f").stats().inserted, 2U);
 }
 
 // The keys of a load are in the file when it ends, while the file stays open.

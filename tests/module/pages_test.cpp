@@ -214,6 +214,16 @@ TEST_F(HugePages, AreNotMadeWherePagesWereOnlyRead) {
   EXPECT_FALSE(are_mostly_there(memory.first, memory.size));
 }
 
+// So few pages that the system is asked about all of them at once.
+TEST_F(HugePages, AreWorthItWhereHalfOfThePagesAreThere) {
+  const Mapping memory(100 * kSmallPage);
+  for (std::size_t page = 0; page < 50; ++page) {
+    EXPECT_FALSE(are_mostly_there(memory.first, memory.size)) << page;
+    memory.first[page * kSmallPage] = std::byte{7};
+  }
+  EXPECT_TRUE(are_mostly_there(memory.first, memory.size));
+}
+
 // A server asks often, and has so many descriptors.
 TEST_F(HugePages, LeaveNoDescriptorOpen) {
   const Mapping memory(kMovedBytes);

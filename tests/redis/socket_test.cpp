@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -53,6 +54,22 @@ TEST(Socket, WaitsNoLongerThanItsTimeout) {
   said = error_of([&] { socket.send(std::string(std::size_t{32} << 20, 'x')); },
                   ErrorCode::unavailable);
   EXPECT_NE(said.find("no answer within 20 ms"), std::string::npos) << said;
+}
+
+// A balancer that hears nothing for 4 minutes forgets the connection.
+TEST(Socket, IsKeptAliveOverTcp) {
+  const test::Listener deaf;
+  const detail::Socket socket({.port = deaf.port()}, "deaf");
+  int kept = 0;
+  for (int fd = 0; fd < 1'000; ++fd) {
+    int on = 0, idle = 0;
+    socklen_t size = sizeof on;
+    if (::getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, &size) != 0 || on == 0) continue;
+    EXPECT_EQ(::getsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, &size), 0);
+    EXPECT_EQ(idle, 60);
+    ++kept;
+  }
+  EXPECT_EQ(kept, 1);
 }
 
 TEST(Socket, ConnectsAgainWhenTheServerHungUp) {

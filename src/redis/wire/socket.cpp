@@ -26,6 +26,21 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
+void set_option(int descriptor, int level, int name, int value) noexcept {
+  setsockopt(descriptor, level, name, &value, sizeof value);
+}
+
+// Balancers and firewalls forget a connection that is silent for minutes (4 in some clouds), and tell nobody.
+void keep_alive(int descriptor) noexcept {
+  set_option(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
+#ifdef TCP_KEEPIDLE
+  set_option(descriptor, IPPROTO_TCP, TCP_KEEPIDLE,
+             60);  // seconds of silence before the first question,
+  set_option(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, 15);  // between two of them,
+  set_option(descriptor, IPPROTO_TCP, TCP_KEEPCNT, 4);     // and questions without an answer
+#endif
+}
+
 }  // namespace
 
 Socket::Socket(const RedisAddress& address, std::string name)
@@ -77,8 +92,10 @@ Socket::Socket(const RedisAddress& address, std::string name)
       error = connect_to(each->ai_family, each->ai_addr, each->ai_addrlen);
       if (error == 0) break;
     }
-    const int yes = 1;
-    if (error == 0) setsockopt(descriptor_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    if (error == 0) {
+      set_option(descriptor_, IPPROTO_TCP, TCP_NODELAY, 1);
+      keep_alive(descriptor_);
+    }
   }
   if (error != 0)
     refuse(std::string("cannot be reached: ") + std::strerror(error) +

@@ -30,14 +30,14 @@ void set_option(int descriptor, int level, int name, int value) noexcept {
   setsockopt(descriptor, level, name, &value, sizeof value);
 }
 
-// Balancers and firewalls forget a connection that is silent for minutes (4 in some clouds), and tell nobody.
+// Balancers and firewalls forget a connection that is silent for minutes (4 in some clouds), and tell nobody. So the
+// system asks after 60 seconds of silence and then each 15, and gives up after 4 questions without an answer.
 void keep_alive(int descriptor) noexcept {
   set_option(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
 #ifdef TCP_KEEPIDLE
-  set_option(descriptor, IPPROTO_TCP, TCP_KEEPIDLE,
-             60);  // seconds of silence before the first question,
-  set_option(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, 15);  // between two of them,
-  set_option(descriptor, IPPROTO_TCP, TCP_KEEPCNT, 4);     // and questions without an answer
+  set_option(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, 60);
+  set_option(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, 15);
+  set_option(descriptor, IPPROTO_TCP, TCP_KEEPCNT, 4);
 #endif
 }
 

@@ -28,6 +28,7 @@ double share_of_ones(ModuleFilter& filter, std::uint32_t shards) {
 
 void expect_right(ModuleFilter filter, const char* what) {
   SCOPED_TRACE(what);
+  EXPECT_NE(filter.reserved().value_or(ModuleReserve{}).capacity, 0U);
   EXPECT_EQ(filter.fill()->current_fpr < 1e-3, true) << "it is empty, but for markers";
   const NumberedKeys keys("a key ", 20'000), absent("another ", 100'000);
   for (std::size_t first = 0; first < keys.views.size(); first += 5'000) {

@@ -50,7 +50,8 @@ TEST(ModuleReplies, SayNoFillOfWhatIsNoFilter) {
         raw_array({head, integer(5)}), raw_array({head, good, integer(5)}),
         raw_array({head, raw_text("bits:512 hashes:0 size:3")}),
         raw_array({head, raw_text("bits:0 hashes:3 size:3")}),
-        raw_array({head, raw_text("bits:512 hashes:3")})})
+        raw_array({head, raw_text("bits:512 hashes:3")}),
+        raw_array({head, raw_text("bits:512 size:3")})})
     EXPECT_FALSE(detail::fill_in(*parsed(none))) << none;
 }
 

@@ -117,6 +117,17 @@ TEST(IdleConnection, IsAnErrorIfTheServerWasAReplica) {
   idle_one.ping();
 }
 
+// Its data will be those of another server, and nothing else that it tells must have changed.
+TEST(IdleConnection, IsAnErrorIfTheServerIsAReplicaNow) {
+  const Server server;
+  Idle idle_one(server.address());
+  server.ask({"REPLICAOF", "127.0.0.1", "1"});
+  kill_clients(server);
+  idle();
+  idle_one.ping_with_error("what was added last may be lost");
+  idle_one.ping();
+}
+
 // Nobody knows the history, so it is as it was without one.
 TEST(IdleConnection, IsAnErrorWithoutTheRightToInfo) {
   const Server server;
@@ -187,15 +198,21 @@ TEST(IdleConnection, OfAFilterIsMadeAgain) {
 // The cases that no test can make a server go through in time.
 TEST(History, SaysWhatMayBeLost) {
   const std::string zeros(40, '0'), a(40, 'a'), b(40, 'b');
-  const detail::History master{a, zeros, "0", "process"};
+  const detail::History master{a, zeros, "0", "process", "master"};
   const auto lost = [&](const detail::History& now) { return master.may_be_lost(now); };
   EXPECT_FALSE(lost(master));
-  EXPECT_FALSE(lost({b, zeros, "0", "process"}));  // the first replica came, or the last left
-  EXPECT_TRUE(lost({b, a, "0", "process"}));
-  EXPECT_TRUE(lost({b, zeros, "9", "process"}));
-  EXPECT_TRUE(lost({a, zeros, "0", "another"}));
-  EXPECT_FALSE(detail::History().is_known());
+  // The first replica came, or the last left.
+  EXPECT_FALSE(lost({b, zeros, "0", "process", "master"}));
+  EXPECT_TRUE(lost({b, a, "0", "process", "master"}));
+  EXPECT_TRUE(lost({b, zeros, "9", "process", "master"}));
+  EXPECT_TRUE(lost({a, zeros, "0", "another", "master"}));
+  // It copied another server, and CONFIG RESETSTAT came after that.
+  EXPECT_TRUE(lost({b, zeros, "0", "process", "slave"}));
+  EXPECT_TRUE(lost({}));
   EXPECT_TRUE(master.is_known());
+  EXPECT_FALSE(detail::History().is_known());
+  // Redis 6 does not count what it received, and looks the same when it has copied another server.
+  EXPECT_FALSE((detail::History{a, zeros, "", "process", "master"}.is_known()));
 }
 
 }  // namespace

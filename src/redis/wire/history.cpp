@@ -22,10 +22,15 @@ void History::take(std::string_view section) {
   take_field(former, section, "\nmaster_replid2:");
   take_field(received, section, "\ntotal_net_repl_input_bytes:");
   take_field(process, section, "\nrun_id:");
+  take_field(role, section, "\nrole:");
+}
+
+bool History::is_known() const noexcept {
+  return !name.empty() && !former.empty() && !received.empty() && !process.empty() && !role.empty();
 }
 
 bool History::may_be_lost(const History& now) const {
-  return now.process != process ||
+  return now.process != process || now.role != role ||
          (now.name != name &&
           (now.former != std::string(kNameBytes, '0') || now.received != received));
 }

@@ -9,18 +9,19 @@ namespace bloomery::detail {
 
 // What a server calls the history of its data, and what it called it before it was a master. A master also takes a new
 // name when its first replica comes, or a copy such as redis-cli --rdb, and when the last one left long ago; then the
-// former name is zeros, even if it was a replica in between, but then it has received bytes from a master. Empty: the
-// server does not tell it to this user, or is older than Redis 7. A proxy may take another process for the same server.
+// former name is zeros, even if it was a replica in between, but then it has received bytes from a master. A replica
+// takes the name of its master, and CONFIG RESETSTAT makes it forget what it has received. Empty: the server does not
+// tell it to this user, or is older than Redis 7. A proxy may take another process for the same server.
 struct History {
   // Of INFO, each asked by a command of its own.
   static constexpr std::array<std::string_view, 3> kSections = {"replication", "stats", "server"};
 
-  std::string name, former, received, process;
+  std::string name, former, received, process, role;
 
   // Takes what a section has of it.
   void take(std::string_view section);
-  // Whether the server tells it.
-  [[nodiscard]] bool is_known() const noexcept { return !process.empty(); }
+  // Whether the server tells all of it.
+  [[nodiscard]] bool is_known() const noexcept;
   // Whether writes may be lost that were acknowledged when this was the history. A server that was a replica meanwhile
   // may lack what its master had not sent it, and one that has started again what it had not saved.
   [[nodiscard]] bool may_be_lost(const History& now) const;

@@ -5,12 +5,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "redis/scripted.hpp"
 #include "redis/server.hpp"
 #include "redis/wire/history.hpp"
 
@@ -140,6 +143,32 @@ TEST(IdleConnection, IsAnErrorWithoutTheRightToInfo) {
   idle();
   idle_one.ping_with_error("the connection broke");
   idle_one.ping();
+}
+
+// Some proxies hang up at a command that they do not know. Once may be chance.
+TEST(IdleConnection, IsAnErrorOnlyTwiceIfTheServerHangsUpAtInfo) {
+  const Server server;
+  test::Scripted proxy(server.path());
+  for (const int most : {1, 9}) {
+    std::atomic<int> asked = 0;
+    proxy.say([&](const test::Scripted::Words& words) {
+      return words[0] == "INFO" && ++asked <= most ? std::optional<std::string>("") : std::nullopt;
+    });
+    detail::Connection connection({.port = proxy.port()});
+    for (int i = 0; i < std::min(most, 2); ++i) {
+      connection.ask({"PING"});
+      idle();
+      EXPECT_NE(error_of([&] { connection.ask({"PING"}); }, ErrorCode::unavailable)
+                    .find("; the next call connects again"),
+                std::string::npos);
+    }
+    for (int i = 0; i < 2; ++i) {
+      connection.ask({"PING"});
+      idle();
+      connection.ask({"PING"});
+    }
+    EXPECT_EQ(asked, most == 1 ? 1 + 3 : 2) << "three sections, or the first of them in vain";
+  }
 }
 
 // Its answers must not be taken for those of the next connection.

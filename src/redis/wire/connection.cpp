@@ -23,6 +23,8 @@ std::string name_of(const RedisAddress& address) {
 
 // Servers and what stands before them close connections that idled for seconds or longer.
 constexpr std::chrono::seconds kIdle{1};
+// Some proxies hang up at INFO, and would do it each time. Once may be chance.
+constexpr unsigned kMostInVain = 2;
 
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 20;
 constexpr int kMostDepth = 8;
@@ -246,11 +248,13 @@ void Connection::connect_to(const RedisAddress& address) {
 History Connection::ask_history() {
   Commands commands;
   for (const std::string_view section : History::kSections) commands.command({"INFO", section});
+  ++asked_in_vain_;
   socket_->send(commands.bytes());
   History history;
   for (std::size_t i = 0; i < commands.count(); ++i)
     if (const Reply reply = receive(); reply->str != nullptr)
       history.take({reply->str, reply->len});
+  asked_in_vain_ = 0;
   return history;
 }
 
@@ -258,7 +262,7 @@ History Connection::ask_history() {
 // connection was closed.
 void Connection::look_after_idling() {
   if (!socket_->has_input()) {
-    if (!history_) history_ = ask_history();
+    if (!history_ && asked_in_vain_ < kMostInVain) history_ = ask_history();
     return;
   }
   was_closed_ = true;
@@ -283,7 +287,7 @@ void Connection::send(const Commands& commands) {
     if (!socket_) {
       connect();
       history_.reset();
-      if (was_closed_) history_ = ask_history();
+      if (was_closed_ && asked_in_vain_ < kMostInVain) history_ = ask_history();
     }
     sent_ = now;
     awaited_ += commands.count();

@@ -110,6 +110,7 @@ class Connection {
   std::chrono::steady_clock::time_point sent_;  // when the last commands were
   std::optional<History> history_;              // of the server, if it was asked for
   bool was_closed_ = false;                     // while it idled: the next connection may be, too
+  unsigned asked_in_vain_ = 0;                  // for the history: how often in a row
 };
 
 // Error{io}: the reply has another type than a reply to the command. Throws the Error of an error reply.

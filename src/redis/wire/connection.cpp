@@ -258,32 +258,44 @@ History Connection::ask_history() {
   return history;
 }
 
-// Without a history nobody knows what the server that is there now has lost: the call itself will say that the
-// connection was closed.
+void Connection::connect_to_the_same() {
+  const std::optional<History> before = std::exchange(history_, std::nullopt);
+  drop();
+  connect();
+  if (!before || !before->is_known()) return;
+  history_ = ask_history();
+  if (before->is_that_of(*history_)) return;
+  throw Error(ErrorCode::unavailable,
+              name_ +
+                  (history_->is_known()
+                       ? ": the server was started again, was made a replica or a master, got its "
+                         "first replica or "
+                         "is another one since the last call, so what was added last may be lost"
+                       : ": the connection was closed, and the server does not tell (INFO) whether "
+                         "it has lost "
+                         "anything since") +
+                  "; the next call connects again");
+}
+
 void Connection::look_after_idling() {
-  if (!socket_->has_input()) {
+  if (!socket_->has_input() && reader_->pos == reader_->len) {
     if (!history_ && asked_in_vain_ < kMostInVain) history_ = ask_history();
     return;
   }
+  // Nothing was asked for, so this is the end, or nothing that can be an answer.
   was_closed_ = true;
-  if (!history_ || !history_->is_known()) return;
-  const History before = *history_;
-  drop();
-  connect();
-  history_ = ask_history();
-  if (before.may_be_lost(*history_))
-    throw Error(ErrorCode::unavailable, name_ +
-                                            ": the connection was closed while it was idle, and "
-                                            "the server was started again or became a "
-                                            "replica since, or is another one, so what was added "
-                                            "last may be lost; the next call connects again");
+  if (history_ && history_->is_known()) return connect_to_the_same();
+  throw Error(ErrorCode::unavailable,
+              name_ + ": the server hung up while nothing was asked; the next call connects again");
 }
 
 void Connection::send(const Commands& commands) {
   try {
-    if (origin_.is_inherited()) drop();
     const auto now = std::chrono::steady_clock::now();
-    if (socket_ && awaited_ == 0 && now - sent_ >= kIdle) look_after_idling();
+    if (socket_ && origin_.is_inherited())
+      connect_to_the_same();
+    else if (socket_ && awaited_ == 0 && now - sent_ >= kIdle)
+      look_after_idling();
     if (!socket_) {
       connect();
       history_.reset();

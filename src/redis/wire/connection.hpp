@@ -90,6 +90,8 @@ class Connection {
   void connect();
   void connect_to(const RedisAddress& address);
   void require_master();
+  // Makes the connection again. If the history is known: Error{unavailable}: the server may have lost something since.
+  void connect_to_the_same();
   void look_after_idling();
   [[nodiscard]] History ask_history();
 

@@ -26,7 +26,11 @@ void History::take(std::string_view section) {
 }
 
 bool History::is_known() const noexcept {
-  return !name.empty() && !former.empty() && !received.empty() && !process.empty() && !role.empty();
+  return !name.empty() && !process.empty() && !role.empty();
+}
+
+bool History::is_that_of(const History& now) const {
+  return now.process == process && now.name == name && now.role == role;
 }
 
 bool History::may_be_lost(const History& now) const {

@@ -86,6 +86,18 @@ TEST_P(ContentsOfEveryKind, DoWhatTheFilterDoes) {
   }
 }
 
+TEST_P(ContentsOfEveryKind, ForgetAllKeysWhenTheyAreCleared) {
+  const auto contents = empty(GetParam().plan);
+  const auto fresh = encode_contents(*contents);
+  contents->insert(hashes_of(kHasher, 0, 100), {});
+  contents->clear();
+  EXPECT_EQ(contents->may_contain(hashes_of(kHasher, 0, 100), {}), 0U);
+  EXPECT_EQ(contents->stats(Precision::exact).fill, 0);
+  if (contents->as<WindowFilter>() != nullptr) return;  // it counts forgotten keys, too
+  EXPECT_EQ(contents->inserted(), 0U);
+  EXPECT_EQ(encode_contents(*contents), fresh);
+}
+
 TEST_P(ContentsOfEveryKind, KnowThePlanThatTheyWereCreatedFrom) {
   const Header header = header_of(GetParam().plan, kHasher);
   EXPECT_EQ(header.plan, GetParam().plan);

@@ -265,16 +265,13 @@ void Connection::connect_to_the_same() {
   if (!before || !before->is_known()) return;
   history_ = ask_history();
   if (before->is_that_of(*history_)) return;
-  throw Error(ErrorCode::unavailable,
-              name_ +
-                  (history_->is_known()
-                       ? ": the server was started again, was made a replica or a master, got its "
-                         "first replica or "
-                         "is another one since the last call, so what was added last may be lost"
-                       : ": the connection was closed, and the server does not tell (INFO) whether "
-                         "it has lost "
-                         "anything since") +
-                  "; the next call connects again");
+  const char* const what =
+      history_->is_known()
+          ? ": since the last call the server was started again, got another role or its first "
+            "replica, or is another one; what was added last may be lost"
+          : ": the connection was closed, and the server does not tell (INFO) whether it has lost "
+            "anything";
+  throw Error(ErrorCode::unavailable, name_ + what + "; the next call connects again");
 }
 
 void Connection::look_after_idling() {

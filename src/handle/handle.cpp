@@ -17,8 +17,8 @@ using namespace detail;
 
 namespace {
 
-// How long open_or_create() waits for another program that makes the filter: as long as for an answer of the server. In a
-// file nobody sees a filter that is not complete.
+// How long open_or_create() waits for another program that makes the filter: as long as for an answer of the server.
+// In a file nobody sees a filter that is not complete.
 std::chrono::milliseconds longest_wait(const std::string& location) {
   return place_of(location) == Place::server ? redis_url(location).address.timeout
                                              : std::chrono::milliseconds(0);

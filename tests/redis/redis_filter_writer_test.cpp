@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -307,11 +308,11 @@ TEST_F(Writer, CollectsKeysAndBits) {
 
 // Only what the server has dropped is made again.
 TEST_F(Writer, CollectedKeysWaitForNoServerThatIsGone) {
+  std::atomic<int> asked = 0;  // outlives the node, which is asked to the end
   test::Scripted node(server().path());
   test::MovedClock clock;
   auto writer = RedisFilterWriter::of_keys({{.port = node.port()}, "s"}, of_blocks(120), Hasher());
   clock.move(std::chrono::minutes(2));
-  int asked = 0;
   node.say([&](const test::Scripted::Words& words) {
     if (words[0] != "INFO") ++asked;  // the connection idled
     return std::optional<std::string>("-NOPERM no\r\n");

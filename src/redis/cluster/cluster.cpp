@@ -221,7 +221,7 @@ void UnmovedSlots::require_history() const {
     throw Error(
         ErrorCode::unavailable,
         cluster_->name() +
-            ": a server was made a replica and a master again, or another took its place, "
+            ": a server was made a replica, or another took its place, "
             "while the filter was written, and may have lost a part of it, so run it again");
 }
 

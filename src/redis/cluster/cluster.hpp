@@ -83,7 +83,7 @@ class Cluster {
   [[nodiscard]] std::size_t nodes();
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   // How often so far a slot may have got another node: a node has refused a command because the slot is not its own, or
-  // a connection was lost.
+  // a connection broke in a call.
   [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
 
   // Sends the requests and does not wait. Requests must be finished in the order in which they were started. An error

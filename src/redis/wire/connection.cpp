@@ -267,23 +267,25 @@ void Connection::connect_to_the_same() {
   if (before->is_that_of(*history_)) return;
   const char* const what =
       history_->is_known()
-          ? ": since the last call the server was started again, got another role or its first "
-            "replica, or is another one; what was added last may be lost"
+          ? ": the server was started again, got another role or its first replica, has lost its "
+            "last one or is another one, so what was added last may be lost"
           : ": the connection was closed, and the server does not tell (INFO) whether it has lost "
             "anything";
   throw Error(ErrorCode::unavailable, name_ + what + "; the next call connects again");
 }
 
 void Connection::look_after_idling() {
-  if (!socket_->has_input() && reader_->pos == reader_->len) {
+  if (!has_unread() && !socket_->has_input()) {
     if (!history_ && asked_in_vain_ < kMostInVain) history_ = ask_history();
     return;
   }
   // Nothing was asked for, so this is the end, or nothing that can be an answer.
   was_closed_ = true;
   if (history_ && history_->is_known()) return connect_to_the_same();
-  throw Error(ErrorCode::unavailable,
-              name_ + ": the server hung up while nothing was asked; the next call connects again");
+  throw Error(
+      ErrorCode::unavailable,
+      name_ +
+          ": the server hung up, or sent what nobody had asked for; the next call connects again");
 }
 
 void Connection::send(const Commands& commands) {
@@ -291,7 +293,7 @@ void Connection::send(const Commands& commands) {
     const auto now = std::chrono::steady_clock::now();
     if (socket_ && origin_.is_inherited())
       connect_to_the_same();
-    else if (socket_ && awaited_ == 0 && now - sent_ >= kIdle)
+    else if (socket_ && awaited_ == 0 && (has_unread() || now - sent_ >= kIdle))
       look_after_idling();
     if (!socket_) {
       connect();

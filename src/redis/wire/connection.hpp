@@ -93,6 +93,8 @@ class Connection {
   // Makes the connection again. If the history is known: Error{unavailable}: the server may have lost something since.
   void connect_to_the_same();
   void look_after_idling();
+  // Whether bytes have come with the last answer that are no part of it.
+  [[nodiscard]] bool has_unread() const noexcept { return reader_->pos != reader_->len; }
   [[nodiscard]] History ask_history();
 
   struct FreeReader {

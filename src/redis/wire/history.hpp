@@ -24,10 +24,10 @@ struct History {
   [[nodiscard]] bool is_known() const noexcept;
   // Whether nothing has happened by which a server can lose what it has acknowledged. A server that was a replica
   // meanwhile may lack what its master had not sent it, and one that has started again what it had not saved. The new
-  // name of a first or a last replica means no, too.
+  // name that a first or a last replica brings counts as a loss.
   [[nodiscard]] bool is_that_of(const History& now) const;
-  // Whether writes may be lost that were acknowledged when this was the history. The new name of a first or a last
-  // replica means no. That is wrong only for a server that has been a replica, then none for repl-backlog-ttl (an hour),
+  // Whether writes may be lost that were acknowledged when this was the history. The new name that a first or a
+  // last replica brings counts as none. That is wrong only for a server that has been a replica, then none for repl-backlog-ttl (an hour),
   // and was told CONFIG RESETSTAT, all of it since then.
   [[nodiscard]] bool may_be_lost(const History& now) const;
 };

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -101,24 +100,6 @@ TEST_F(AnyOnServer, MergesSparseFiles) {
   AnyFilter all = AnyFilter::open(string_at("all"));
   EXPECT_EQ(all.may_contain_many(few), few.size());
   EXPECT_EQ(all.may_contain_many(more), more.size());
-  // A sample of 4 MiB could not say what is in so few pieces.
-  Keys holes;
-  for (const std::string& source : sources) {
-    constexpr std::size_t kPage = 4096;
-    constexpr std::array<std::byte, kPage> kZeros{};
-    const std::vector<std::byte> bytes = read_bytes(source);
-    std::ofstream out(holes.emplace_back(source + "-with-holes"), std::ios::binary);
-    for (std::size_t at = 0; at < bytes.size(); at += kPage) {
-      const auto page = std::span(bytes).subspan(at, std::min(kPage, bytes.size() - at));
-      if (std::memcmp(page.data(), kZeros.data(), page.size()) == 0) continue;
-      out.seekp(static_cast<std::streamoff>(at));
-      out.write(reinterpret_cast<const char*>(page.data()),
-                static_cast<std::streamsize>(page.size()));
-    }
-  }
-  const FilterStats merged = AnyFilter::merge(holes, scratch_ / "d").stats.value();
-  EXPECT_NEAR(merged.fill * 8 * kBytes, 5 * 6, 2);
-  EXPECT_NEAR(merged.estimated_items, 5, 0.5);
 }
 
 TEST_F(AnyOnServer, IsNotWhatAnotherKindOfAddressNames) {

@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -169,6 +173,30 @@ TEST(AnyPair, OnlyPlainFiltersInMemoryAreIntersected) {
   plain.intersect(file);
   EXPECT_TRUE(plain.may_contain("a") && counting.may_contain("a") && file.may_contain("a"));
   EXPECT_FALSE(plain.may_contain("b"));
+}
+
+// Of what is in so few pieces, a sample of 4 MiB would see nothing.
+TEST(AnyPair, OfSparseFilesIsCountedWhole) {
+  constexpr std::uint64_t kBytes = std::uint64_t{16} << 20;
+  constexpr std::size_t kPage = 4096;
+  constexpr std::array<std::byte, kPage> kZeros{};
+  const Scratch scratch;
+  std::vector<std::string> sources;
+  for (const auto& keys : {text_keys("a", 2), text_keys("b", 3)}) {
+    AnyFilter filter(FilterPlan(Plan{Layout::blocked, kBytes * 8, 6, kBytes, 0.01}));
+    filter.insert_many(keys);
+    const std::vector<std::byte> bytes = filter.encode();
+    std::ofstream file(sources.emplace_back(scratch / keys[0]), std::ios::binary);
+    for (std::size_t at = 0; at < bytes.size(); at += kPage) {
+      const std::size_t size = std::min(kPage, bytes.size() - at);
+      if (std::memcmp(&bytes[at], kZeros.data(), size) == 0) continue;  // a hole
+      file.seekp(static_cast<std::streamoff>(at));
+      file.write(reinterpret_cast<const char*>(&bytes[at]), static_cast<std::streamsize>(size));
+    }
+  }
+  const FilterStats merged = AnyFilter::merge(sources, scratch / "out").stats.value();
+  EXPECT_NEAR(merged.fill * 8 * kBytes, 5 * 6, 2);
+  EXPECT_NEAR(merged.estimated_items, 5, 0.5);
 }
 
 }  // namespace

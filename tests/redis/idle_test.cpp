@@ -168,6 +168,23 @@ TEST(IdleConnection, IsAnErrorOnlyTwiceIfTheServerHangsUpAtInfo) {
   }
 }
 
+// A script that runs for long keeps nobody from asking later.
+TEST(IdleConnection, IsAskedAboutAgainIfTheServerWasBusy) {
+  const Server server;
+  std::atomic<int> asked = 0;
+  test::Scripted node(server.path());
+  node.say([&](const test::Scripted::Words& words) {
+    return words[0] == "INFO" && ++asked <= 3 ? std::optional<std::string>("-BUSY wait\r\n")
+                                              : std::nullopt;
+  });
+  detail::Connection connection({.port = node.port()});
+  for (const int expected : {0, 3, 6, 6}) {
+    connection.ask({"PING"});
+    EXPECT_EQ(asked, expected);
+    idle();
+  }
+}
+
 // A child knows what its parent knew.
 TEST(IdleConnection, IsComparedInTheChildOfAFork) {
   for (const bool starts_again : {false, true}) {

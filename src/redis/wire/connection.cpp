@@ -2,7 +2,6 @@
 #include "redis/wire/connection.hpp"
 
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -23,7 +22,7 @@ std::string name_of(const RedisAddress& address) {
 
 // Servers and what stands before them close connections that idled for seconds or longer.
 constexpr std::chrono::seconds kIdle{1};
-// Some proxies hang up at INFO, and would do it each time. Once may be chance.
+// A user without the right to INFO never gets an answer, and some proxies hang up at it. Once may be chance.
 constexpr unsigned kMostInVain = 2;
 
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 20;
@@ -101,12 +100,6 @@ std::vector<std::string> ask_sentinel(const RedisAddress& sentinel, const std::s
   return said;
 }
 
-void append_number(std::string& to, std::uint64_t value) {
-  std::array<char, 20> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  to.append(digits.data(), end.ptr);
-}
-
 }  // namespace
 
 std::string name_of(const std::string& server, std::string_view key) {
@@ -127,47 +120,6 @@ std::string quoted_key(std::string_view key) {
 bool says(const redisReply& reply, std::string_view part) noexcept {
   return reply.str != nullptr &&
          std::string_view(reply.str, reply.len).find(part) != std::string_view::npos;
-}
-
-Commands& Commands::begin(std::size_t words) {
-  ++count_;
-  bytes_ += '*';
-  append_number(bytes_, words);
-  bytes_ += "\r\n";
-  return *this;
-}
-
-Commands& Commands::word(std::string_view text) {
-  bytes_ += '$';
-  append_number(bytes_, text.size());
-  bytes_ += "\r\n";
-  bytes_ += text;
-  bytes_ += "\r\n";
-  return *this;
-}
-
-Commands& Commands::number(std::uint64_t value) {
-  std::array<char, 20> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  return word({digits.data(), static_cast<std::size_t>(end.ptr - digits.data())});
-}
-
-Commands& Commands::command(std::initializer_list<std::string_view> words) {
-  begin(words.size());
-  for (const std::string_view each : words) word(each);
-  return *this;
-}
-
-Commands& Commands::command(const std::vector<std::string>& words) {
-  begin(words.size());
-  for (const std::string& each : words) word(each);
-  return *this;
-}
-
-Commands& Commands::append(std::string_view command) {
-  ++count_;
-  bytes_ += command;
-  return *this;
 }
 
 Connection::Connection(RedisAddress address)
@@ -245,7 +197,7 @@ void Connection::connect_to(const RedisAddress& address) {
       throw auth ? auth_error(*reply, name_) : meaning(*reply, name_);
 }
 
-History Connection::ask_history() {
+void Connection::ask_history() {
   Commands commands;
   for (const std::string_view section : History::kSections) commands.command({"INFO", section});
   ++asked_in_vain_;
@@ -254,19 +206,20 @@ History Connection::ask_history() {
   for (std::size_t i = 0; i < commands.count(); ++i)
     if (const Reply reply = receive(); reply->str != nullptr)
       history.take({reply->str, reply->len});
+  if (!history.is_known()) return;
+  history_ = std::move(history);
   asked_in_vain_ = 0;
-  return history;
 }
 
 void Connection::connect_to_the_same() {
   const std::optional<History> before = std::exchange(history_, std::nullopt);
   drop();
   connect();
-  if (!before || !before->is_known()) return;
-  history_ = ask_history();
-  if (before->is_that_of(*history_)) return;
+  if (!before) return;
+  ask_history();
+  if (history_ && before->is_that_of(*history_)) return;
   const char* const what =
-      history_->is_known()
+      history_
           ? ": the server was started again, got another role or its first replica, has lost its "
             "last one or is another one, so what was added last may be lost"
           : ": the connection was closed, and the server does not tell (INFO) whether it has lost "
@@ -276,12 +229,12 @@ void Connection::connect_to_the_same() {
 
 void Connection::look_after_idling() {
   if (!has_unread() && !socket_->has_input()) {
-    if (!history_ && asked_in_vain_ < kMostInVain) history_ = ask_history();
+    if (!history_ && asked_in_vain_ < kMostInVain) ask_history();
     return;
   }
   // Nothing was asked for, so this is the end, or nothing that can be an answer.
   was_closed_ = true;
-  if (history_ && history_->is_known()) return connect_to_the_same();
+  if (history_) return connect_to_the_same();
   throw Error(
       ErrorCode::unavailable,
       name_ +
@@ -298,7 +251,7 @@ void Connection::send(const Commands& commands) {
     if (!socket_) {
       connect();
       history_.reset();
-      if (was_closed_ && asked_in_vain_ < kMostInVain) history_ = ask_history();
+      if (was_closed_ && asked_in_vain_ < kMostInVain) ask_history();
     }
     sent_ = now;
     awaited_ += commands.count();

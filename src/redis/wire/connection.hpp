@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/origin.hpp"
+#include "redis/wire/commands.hpp"
 #include "redis/wire/history.hpp"
 #include "redis/wire/socket.hpp"
 
@@ -37,30 +38,6 @@ constexpr std::size_t kMostReplyBytes = std::size_t{65} << 20;
 [[nodiscard]] std::string quoted_key(std::string_view key);
 // Whether the text of an error reply contains these words.
 [[nodiscard]] bool says(const redisReply& reply, std::string_view part) noexcept;
-
-// Commands one after the other, encoded for the wire.
-class Commands {
- public:
-  // Begins a command of so many words; word() and number() append them.
-  Commands& begin(std::size_t words);
-  Commands& word(std::string_view text);
-  Commands& number(std::uint64_t value);
-  Commands& command(std::initializer_list<std::string_view> words);
-  Commands& command(const std::vector<std::string>& words);
-  // Appends one whole command, as returned by bytes().
-  Commands& append(std::string_view command);
-
-  [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
-  [[nodiscard]] std::size_t count() const noexcept { return count_; }
-  void clear() noexcept {
-    bytes_.clear();
-    count_ = 0;
-  }
-
- private:
-  std::string bytes_;
-  std::size_t count_ = 0;
-};
 
 class Connection {
  public:
@@ -90,12 +67,12 @@ class Connection {
   void connect();
   void connect_to(const RedisAddress& address);
   void require_master();
-  // Makes the connection again. If the history is known: Error{unavailable}: the server may have lost something since.
+  // Makes the connection again. Error{unavailable}: the history was known, and something may be lost since.
   void connect_to_the_same();
   void look_after_idling();
   // Whether bytes have come with the last answer that are no part of it.
   [[nodiscard]] bool has_unread() const noexcept { return reader_->pos != reader_->len; }
-  [[nodiscard]] History ask_history();
+  void ask_history();
 
   struct FreeReader {
     void operator()(redisReader* reader) const noexcept { redisReaderFree(reader); }
@@ -112,7 +89,7 @@ class Connection {
   std::size_t awaited_ = 0;                     // replies
   std::size_t unread_ = 0;                      // bytes since the last whole reply
   std::chrono::steady_clock::time_point sent_;  // when the last commands were
-  std::optional<History> history_;              // of the server, if it was asked for
+  std::optional<History> history_;              // of the server, if it has told it
   bool was_closed_ = false;                     // while it idled: the next connection may be, too
   unsigned asked_in_vain_ = 0;                  // for the history: how often in a row
 };

@@ -1,3 +1,4 @@
+// The fields are those of INFO: https://redis.io/docs/latest/commands/info/
 #include "redis/wire/history.hpp"
 
 #include <algorithm>

@@ -26,9 +26,9 @@ struct History {
   // meanwhile may lack what its master had not sent it, and one that has started again what it had not saved. The new
   // name that a first or a last replica brings counts as a loss.
   [[nodiscard]] bool is_that_of(const History& now) const;
-  // Whether writes may be lost that were acknowledged when this was the history. The new name that a first or a
-  // last replica brings counts as none. That is wrong only for a server that has been a replica, then none for repl-backlog-ttl (an hour),
-  // and was told CONFIG RESETSTAT, all of it since then.
+  // Whether writes may be lost that were acknowledged when this was the history. The new name that a first or a last
+  // replica brings counts as none. That is wrong only for a server that has been a replica, then none for
+  // repl-backlog-ttl (an hour), and was told CONFIG RESETSTAT, all of it since then.
   [[nodiscard]] bool may_be_lost(const History& now) const;
 };
 

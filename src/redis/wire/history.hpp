@@ -10,8 +10,8 @@ namespace bloomery::detail {
 // What a server calls the history of its data, and what it called it before it was a master. A master also takes a new
 // name when its first replica comes, or a copy such as redis-cli --rdb, and when the last one left long ago; then the
 // former name is zeros, even if it was a replica in between, but then it has received bytes from a master. A replica
-// takes the name of its master, and CONFIG RESETSTAT makes it forget what it has received. Empty: the server does not
-// tell it to this user, or is older than Redis 7. A proxy may take another process for the same server.
+// takes the name of its master, and CONFIG RESETSTAT makes it forget what it has received; Redis 6 does not count that.
+// Empty: the server does not tell it to this user. A proxy may take another process for the same server.
 struct History {
   // Of INFO, each asked by a command of its own.
   static constexpr std::array<std::string_view, 3> kSections = {"replication", "stats", "server"};

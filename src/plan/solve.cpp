@@ -38,19 +38,31 @@ std::uint64_t whole_blocks(Layout layout, std::uint64_t bits) {
 }
 
 // The fewest blocks for which `meets` is true; it must be true for every larger number too. 0 if it
-// is false even for the most bits. The search starts at `guess_bits`.
+// is false even for the most bits. The search goes away from `guess` in steps that double, and then halves the last
+// step: three calls if the guess is off by one.
 template <class Meets>
-std::uint64_t fewest_blocks(Layout layout, double guess_bits, Meets meets) {
-  std::uint64_t high = max_bits(layout) / kBlockBits;
-  if (!meets(high)) return 0;
-  std::uint64_t low = 0;
-  auto guess =
-      static_cast<std::uint64_t>(std::min(static_cast<double>(high), guess_bits / kBlockBits + 1));
-  while (guess < high && !meets(guess)) {
-    low = guess;
-    guess = std::min(high, guess + guess / 4 + 1);
+std::uint64_t fewest_blocks(Layout layout, double guess, Meets meets) {
+  const std::uint64_t most = max_bits(layout) / kBlockBits;
+  auto high = static_cast<std::uint64_t>(std::clamp(guess, 1.0, static_cast<double>(most)));
+  std::uint64_t low = 0, step = 1;
+  if (meets(high)) {
+    for (; high > 1; step *= 2) {
+      const std::uint64_t next = high - std::min(step, high - 1);
+      if (!meets(next)) {
+        low = next;
+        break;
+      }
+      high = next;
+    }
+  } else {
+    do {
+      if (high == most) return 0;
+      low = high;
+      high += std::min(step, most - high);
+      step *= 2;
+    } while (!meets(high));
   }
-  high = guess;
+  // `low` does not meet it, `high` does.
   while (high - low > 1) {
     const std::uint64_t middle = low + (high - low) / 2;
     (meets(middle) ? high : low) = middle;
@@ -58,12 +70,36 @@ std::uint64_t fewest_blocks(Layout layout, double guess_bits, Meets meets) {
   return high;
 }
 
-// The fewest blocks with which `items` keys of `hashes` bits stay at or below the fpr. The search
-// starts at the textbook's size, which is within a small factor of the result.
+// A guess of the number of blocks that has this fpr: by the secant method, in logarithms of both, from the textbook's
+// size m = -kn / ln(1 - p^(1/k)). After a few steps it is off by less than a block.
+template <class Fpr>
+double guess_blocks(Layout layout, std::uint32_t hashes, double items, double target,
+                    Fpr fpr_with) {
+  const auto whole = [&](double blocks) {
+    return std::clamp(std::ceil(blocks), 1.0, static_cast<double>(max_bits(layout) / kBlockBits));
+  };
+  const auto excess_of = [&](double blocks) { return std::log(fpr_with(blocks) / target); };
+  const double bits = hashes * items / -std::log1p(-std::pow(target, 1.0 / hashes));
+  double last = whole(bits / kBlockBits), excess = excess_of(last);
+  double guess = whole(last * (excess > 0 ? 1.25 : 0.8));
+  for (int steps = 0; steps < 8 && std::abs(guess - last) > 1; ++steps) {
+    const double here = excess_of(guess), slope = (here - excess) / std::log(guess / last);
+    if (!std::isfinite(slope) || slope >= 0) break;  // nearly all bits are ones, or hardly any
+    last = guess;
+    excess = here;
+    guess = whole(guess * std::exp(std::clamp(-here / slope, -2.0, 2.0)));
+  }
+  return guess;
+}
+
+// The fewest blocks with which `items` keys of `hashes` bits stay at or below the fpr.
 std::uint64_t blocks_for_fpr(Layout layout, std::uint32_t hashes, double items, double fpr) {
-  return fewest_blocks(layout, items * lower_bound_bits(fpr) * 1.44, [&](std::uint64_t blocks) {
-    return predicted_fpr(layout, blocks * kBlockBits, hashes, items) <= fpr;
-  });
+  const auto fpr_with = [&](double blocks) {
+    return predicted_fpr(layout, static_cast<std::uint64_t>(blocks) * kBlockBits, hashes, items);
+  };
+  return fewest_blocks(
+      layout, guess_blocks(layout, hashes, items, fpr, fpr_with),
+      [&](std::uint64_t blocks) { return fpr_with(static_cast<double>(blocks)) <= fpr; });
 }
 
 // The hash count with the lowest cost. The first counts may all be equally bad; after them the cost
@@ -168,7 +204,7 @@ Plan from_fpr_and_bits(Layout layout, double fpr, std::uint64_t bits,
 Plan from_capacity_and_hashes(Layout layout, std::uint64_t capacity, std::uint32_t hashes) {
   const auto items = static_cast<double>(capacity);
   const std::uint64_t blocks =
-      fewest_blocks(layout, items * hashes * 1.44, [&](std::uint64_t count) {
+      fewest_blocks(layout, items * hashes * 1.44 / kBlockBits, [&](std::uint64_t count) {
         return !too_many_hashes(layout, count * kBlockBits, hashes, items);
       });
   if (blocks == 0)
@@ -203,18 +239,37 @@ Plan from_bits_and_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashe
 
 }  // namespace
 
+// The hash count that needs the fewest blocks; of several the lowest. From the best count on, the blocks rise in both
+// directions, except for rounding. So the search starts at the textbook's count and goes both ways, until four counts
+// in a row are worse than the best.
 std::optional<Plan> detail::smallest_plan(Layout layout, std::uint64_t capacity, double fpr,
                                           std::optional<std::uint32_t> hashes) {
   const auto items = static_cast<double>(capacity);
-  const double impossible = 2.0 * static_cast<double>(max_bits(layout));
-  const auto blocks_for = [&](std::uint32_t k) {
-    const std::uint64_t blocks = blocks_for_fpr(layout, k, items, fpr);
-    return blocks == 0 ? impossible : static_cast<double>(blocks);
+  const auto bits_with = [&](std::uint32_t k) {
+    return blocks_for_fpr(layout, k, items, fpr) * kBlockBits;
   };
-  const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, blocks_for);
-  const std::uint64_t blocks = blocks_for_fpr(layout, k, items, fpr);
-  if (blocks == 0) return std::nullopt;
-  return Plan{layout, blocks * kBlockBits, k, capacity, fpr};
+  const std::uint32_t step = key_blocks(layout), most = max_hashes(layout);
+  const auto textbook = static_cast<std::uint32_t>(lower_bound_bits(fpr)) / step * step;
+  const std::uint32_t start = hashes.value_or(std::clamp(textbook, step, most));
+  Plan best{layout, bits_with(start), start, capacity, fpr};
+  // Whether a count is as good as the best or better. As long as there is none, they are all as bad.
+  const auto is_no_worse = [&](std::uint32_t k) {
+    const std::uint64_t bits = best.bits != 0 ? best.bits : max_bits(layout);
+    if (!(predicted_fpr(layout, bits, k, items) <= fpr)) return best.bits == 0;
+    const std::uint64_t needed = bits_with(k);
+    if (best.bits == 0 || needed < best.bits || (needed == best.bits && k < best.hashes)) {
+      best.bits = needed;
+      best.hashes = k;
+    }
+    return true;
+  };
+  if (!hashes) {
+    for (std::uint32_t k = start + step, last = start; k <= most && k <= last + 4 * step; k += step)
+      if (is_no_worse(k)) last = k;
+    for (std::uint32_t k = start - step, last = start; k >= step && k + 4 * step >= last; k -= step)
+      if (is_no_worse(k)) last = k;
+  }
+  return best.bits == 0 ? std::nullopt : std::optional(best);
 }
 
 Plan plan(std::uint64_t capacity, double fpr, std::optional<Layout> layout) {

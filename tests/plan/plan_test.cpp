@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "plan/layouts.hpp"
 #include "support/layouts.hpp"
 
 namespace bloomery {
@@ -283,7 +284,7 @@ TEST(Plan, BestHashesOfStandardAreTheTextbooks) {
               static_cast<double>(kMaxBits) * ln2, 1);
 }
 
-// The search passes through the largest arrays, in which a few keys set hardly a bit.
+// The search may pass through the largest arrays, in which a few keys set hardly a bit.
 TEST(Plan, FewKeysTakeNoMoreThanTheirNeighbours) {
   for (const double fpr : {1e-6, 1e-9, 1e-12, 1e-15})
     for (std::uint64_t keys = 2; keys < 600; ++keys)
@@ -299,6 +300,26 @@ TEST(Plan, FindsTheBestHashesBeyondHopelessOnes) {
   EXPECT_NEAR(plan(1'000'000'000, 1e-15, Layout::standard).bits_per_key(), 71.89, 0.1);
   EXPECT_GE(solve_for(Layout::standard, {{}, 1e-15, 512, {}}).capacity, 1U);
   EXPECT_GE(solve_for(Layout::blocked2, {{}, 1e-12, 512 * 200, {}}).capacity, 100U);
+}
+
+// One block less is too little whatever the hash count, and no lower count does with as many.
+TEST(Plan, IsTheSmallestAndHasTheFewestHashes) {
+  for (const Layout layout : kLayouts)
+    for (const std::uint64_t keys :
+         {1UL, 7UL, 60UL, 500UL, 9'000UL, 70'000UL, 3'000'000UL, 1'000'000'000UL})
+      for (const double fpr : {0.5, 0.2, 0.03, 0.004, 1e-4, 3e-6, 1e-8}) {
+        if (layout == Layout::blocked64 && fpr < 1e-6) continue;  // refused
+        const Plan found = plan(keys, fpr, layout);
+        const auto items = static_cast<double>(keys);
+        const std::uint32_t step = detail::key_blocks(layout);
+        EXPECT_LE(predicted_fpr(found, items), fpr) << to_string(layout) << " " << keys;
+        for (std::uint32_t hashes = step; hashes <= max_hashes(layout); hashes += step) {
+          const std::uint64_t bits = hashes < found.hashes ? found.bits : found.bits - kBlockBits;
+          if (bits == 0) continue;
+          EXPECT_GT(predicted_fpr(layout, bits, hashes, items), fpr)
+              << to_string(layout) << " " << keys << " " << fpr << " " << hashes;
+        }
+      }
 }
 
 TEST(Plan, BitsAreRoundedDownToWholeBlocksAndUpToOne) {

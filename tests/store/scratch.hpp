@@ -12,7 +12,9 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -48,10 +50,11 @@ inline std::filesystem::path fast_place() {
 }
 
 inline std::vector<std::byte> read_bytes(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  const std::string_view all = text.view();
+  std::vector<std::byte> bytes(all.size());
+  if (!all.empty()) std::memcpy(bytes.data(), all.data(), all.size());
   return bytes;
 }
 

@@ -163,7 +163,7 @@ TEST_P(Signals, FinishOrTakeBackWhatHasBegun) {
   ASSERT_EQ(WEXITSTATUS(whole.status), 0) << "the verb itself";
   ASSERT_GE(whole.moments, 5U) << "no handlers around it";
 
-  const std::size_t most = test::nightly() ? SIZE_MAX : 15;
+  const std::size_t most = test::nightly() ? SIZE_MAX : 10;
   const std::size_t step = 1 + whole.moments / most;
   for (std::size_t moment = 0; moment < whole.moments; moment += step) {
     const int number = moment / step % 3 == 0 ? SIGTERM : moment / step % 3 == 1 ? SIGINT : SIGHUP;
@@ -193,7 +193,7 @@ TEST_P(Signals, ThatComeTwiceHarmNothing) {
   if (what.target == kPage && !has_page()) GTEST_SKIP() << "this build has no page";
   const Ended whole = run_until(what.words, work(), SIZE_MAX, 0);
   ASSERT_TRUE(WIFEXITED(whole.status));
-  const std::size_t most = test::nightly() ? 20 : 3;
+  const std::size_t most = test::nightly() ? 20 : 2;
   const std::size_t step = 1 + whole.moments / most;
   for (std::size_t moment = step / 2; moment < whole.moments; moment += step)
     for (std::size_t calls = 1;; calls += 1 + whole.moments / (most + 1)) {

@@ -45,7 +45,7 @@ class Pages:
         while not at_least <= self.field("AnonHugePages:") <= at_most:
             if time.monotonic() > end:
                 return False
-            time.sleep(0.01)
+            time.sleep(0.05)  # each question walks the page tables
         return True
 
     def expect_few(self, what):

@@ -30,9 +30,10 @@ def run_tests():
 
 
 CERTIFICATES = """
-openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority -keyout ca.key -out ca.pem
+key="-newkey ec -pkeyopt ec_paramgen_curve:P-256"
+openssl req -x509 $key -nodes -days 2 -subj /CN=authority -keyout ca.key -out ca.pem
 for name in server client; do
-  openssl req -newkey rsa:2048 -nodes -subj /CN=$name -keyout $name.key -out $name.csr
+  openssl req $key -nodes -subj /CN=$name -keyout $name.key -out $name.csr
   printf subjectAltName=DNS:localhost > $name.ext
   openssl x509 -req -in $name.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile $name.ext -out $name.crt
   cat $name.crt $name.key > $name.pem

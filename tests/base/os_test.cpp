@@ -3,15 +3,12 @@
 
 #include "base/file.hpp"
 #include "store/scratch.hpp"
+#include "support/refused_calls.hpp"
 #include "support/umask.hpp"
 
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -91,31 +88,6 @@ TEST(RealOs, RenamesOntoNothingOnly) {
   EXPECT_EQ(real_os().unlink(two.c_str()), 0);
   EXPECT_EQ(real_os().rename_new(one.c_str(), two.c_str()), 0);
   EXPECT_EQ(scratch.files(), 1U);
-}
-
-// Runs the check in a process of its own, which may take from itself what no test may lose; ends with the number of the
-// first expectation that fails, counted from 1.
-int failed_in_child(const std::function<int()>& check) {
-  const pid_t child = fork();
-  if (child == 0) _exit(check());
-  int status = -1;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-constexpr int kNoFilter = 99;
-
-// Lets a call of the system fail in this process, which must be one of its own. False: the system has no such filters.
-bool refuse_from_now_on(unsigned call, int error) {
-  std::array<sock_filter, 4> program{{
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  }};
-  const sock_fprog filter{program.size(), program.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
 // As a file system without flags of renames answers, or a system without the call.

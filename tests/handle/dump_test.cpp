@@ -4,8 +4,10 @@
 #include <bloomery/module_dump.hpp>
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,6 +18,7 @@
 #include "store/scratch.hpp"
 #include "support/dumps.hpp"
 #include "support/expect_error.hpp"
+#include "support/refused_calls.hpp"
 #include "support/umask.hpp"
 
 namespace bloomery::test {
@@ -140,6 +143,35 @@ TEST(Dump, ThatCannotComeToItsPathLeavesNothing) {
   }
   const std::filesystem::directory_iterator left(scratch / ".");
   EXPECT_EQ(std::distance(begin(left), end(left)), 1);
+}
+
+// A power loss leaves what was at the path before, or all of it: the bytes are on the disk before they get the name, and
+// the name before it is said.
+TEST(Dump, IsOnTheDiskBeforeItsName) {
+  for (const bool replace : {false, true}) {
+    const Scratch scratch;
+    const std::string path = scratch / "f";
+    if (replace) write_text(path, "before");
+    // An error of the call, and what is at the path then.
+    const auto is_refused = [&](unsigned call, std::string_view at_path) {
+      return failed_in_child([&, call, at_path] {
+        try {
+          detail::WholeFile file(path, path);
+          file.write(std::vector<std::byte>(10, std::byte{7}));
+          if (!refuse_from_now_on(call, EIO)) return kNoFilter;
+          file.publish(replace);
+        } catch (const Error& error) {
+          if (error.code() != ErrorCode::io) return 1;
+          return text_of(path) == at_path && scratch.files() == (at_path.empty() ? 0U : 1U) ? 0 : 2;
+        }
+        return 3;
+      });
+    };
+    const int failed = is_refused(SYS_fdatasync, replace ? "before" : "");
+    if (failed == kNoFilter) GTEST_SKIP() << "no filter of system calls";
+    EXPECT_EQ(failed, 0) << replace;
+    EXPECT_EQ(is_refused(SYS_fsync, std::string(10, 7)), 0) << replace;
+  }
 }
 
 // Zeros at the end are a hole, and are there.

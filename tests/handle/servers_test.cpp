@@ -84,12 +84,12 @@ TEST_F(AnyOnServer, ComparesShardsWithWhatWasAskedFor) {
                [&] { (void)AnyFilter::open_or_create(three, {.bits = 99'000}); });
 }
 
-// A filter of which only some pieces have data is merged with the others where it has some.
+// A filter of which only some pieces have data is merged with the others where it has some: one has keys in every piece.
 TEST_F(AnyOnServer, MergesSparseFiles) {
   constexpr std::uint64_t kBytes = std::uint64_t{16} << 20;
   const FilterPlan sparse = Plan{Layout::blocked, kBytes * 8, 6, kBytes, 0.01};
-  const std::vector<std::string> few = {"one", "two", "three"}, more = {"four", "five"};
-  const auto make = [&](const std::string& name, const std::vector<std::string>& keys) {
+  const Keys few = text_keys("few", 3), more = text_keys("more", 30);
+  const auto make = [&](const std::string& name, const Keys& keys) {
     AnyFilter filter = AnyFilter::rebuild(scratch_ / name, sparse);
     filter.insert_many(keys);
     filter.close();
@@ -217,6 +217,32 @@ TEST_F(AnyOnServer, RotatesTwoGenerations) {
   expect_error(ErrorCode::invalid_argument, {}, [&] {
     (void)AnyFilter::create(string_at("b"), {.capacity = 5}, {.rotating = true});
   });
+}
+
+// A call that fails says how many keys are done, and the next that fails at once says none.
+TEST_F(AnyOnServer, CountsTheKeysBeforeAnError) {
+  const std::string shards = at("redis+cluster", "s&shards=2");
+  AnyFilter filter = AnyFilter::create(shards, spec_);
+  filter.insert_many(keys());
+  server().ask({"UNLINK", RedisFilter::open(parse_redis_url(shards)).keys()[1]});
+  Keys there, all;
+  for (const std::string& key : keys()) try {
+      (void)filter.may_contain(key);
+      there.push_back(key);
+    } catch (const Error&) {
+      all.push_back(key);
+    }
+  ASSERT_FALSE(all.empty());
+  const std::size_t done = there.size();
+  all.insert(all.begin(), there.begin(), there.end());
+  EXPECT_GT(done, 0U);
+  for (const auto& call : {std::function<void()>([&] { (void)filter.insert_many(all); }),
+                           std::function<void()>([&] { (void)filter.may_contain_many(all); })}) {
+    expect_error(ErrorCode::missing, {}, call);
+    EXPECT_EQ(filter.acknowledged(), done);
+    expect_error(ErrorCode::wrong_kind, {}, [&] { (void)filter.remove("a"); });
+    EXPECT_EQ(filter.acknowledged(), 0U);
+  }
 }
 
 // The server would take the keys; the caller has said that there are none to add.

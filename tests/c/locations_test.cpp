@@ -146,6 +146,39 @@ TEST(CLocations, AnswersForEachBitOnAServer) {
   server.join();
 }
 
+// A server with RedisBloom, which tells of a filter only what BF.INFO says.
+TEST(CLocations, SaysWhatAServerDoesNotTell) {
+  if (!BLOOMERY_HAS_REDIS) GTEST_SKIP() << "needs the Redis client";
+  const Listener listener;
+  std::thread server([&] {
+    const int client = accept(listener.fd(), nullptr, nullptr);
+    std::string asked(4096, '\0');
+    for (ssize_t size = 0; (size = recv(client, asked.data(), asked.size(), 0)) > 0;) {
+      const std::string_view command(asked.data(), static_cast<std::size_t>(size));
+      const std::string_view reply =
+          command.starts_with("*3") ? "-Invalid information value\r\n"  // what a new module tells
+          : command.find("BF.INFO") == command.npos
+              ? "-ERR unknown command\r\n"
+              : "*6\r\n+Capacity\r\n:100\r\n+Number of items inserted\r\n:7\r\n"
+                "+Expansion rate\r\n$-1\r\n";
+      (void)send(client, reply.data(), reply.size(), MSG_NOSIGNAL);
+    }
+    close(client);
+  });
+  Handle there =
+      open("redis+module://127.0.0.1:" + std::to_string(listener.port()) + "?key=k&timeout=2");
+  bloomery_stats stats{};
+  stats.size = sizeof stats;
+  EXPECT_EQ(bloomery_get_stats(there.get(), false, &stats, nullptr), 0);
+  EXPECT_EQ(stats.unknown, std::uint32_t{BLOOMERY_NO_FILL});
+  EXPECT_EQ(stats.capacity, 100U);
+  EXPECT_EQ(stats.inserted, 7U);
+  EXPECT_EQ(stats.fill, 0);
+  there.reset();
+  shutdown(listener.fd(), SHUT_RDWR);
+  server.join();
+}
+
 TEST(CLocations, MergesEveryKeyOfTheSources) {
   Scratch scratch;
   std::string names[3];

@@ -98,7 +98,8 @@ TEST(CMake, SolvesAsTheLibraryDoes) {
     EXPECT_EQ(out.hashes, expected.hashes);
     EXPECT_EQ(out.layout, kind == Kind::frozen ? 0 : static_cast<std::uint32_t>(expected.layout));
     EXPECT_EQ(out.bits_per_key, expected.bits_per_key());
-    EXPECT_EQ(bloomery_predict(&spec, 500'000, nullptr), predicted_fpr(plan(same), 500'000));
+    for (const double keys : {0.0, 500'000.0})
+      EXPECT_EQ(bloomery_predict(&spec, keys, nullptr), predicted_fpr(plan(same), keys));
   }
   const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
   for (const double keys : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()})

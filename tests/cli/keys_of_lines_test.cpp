@@ -1,5 +1,7 @@
 // The flags that say what a key is and where the lines go, through the real binary.
 #include "files.hpp"
+#include "support/effort.hpp"
+#include "traced.hpp"
 
 #include <sys/stat.h>
 #include <csignal>
@@ -157,6 +159,16 @@ TEST_F(OutputFiles, AreAsTheyWereAfterAnErrorOrASignal) {
   const auto full = run({"dedup", "-q", "-o", out}, numbers(0, 10'000), {.file_blocks = 1});
   EXPECT_TRUE(is_error(full, {"cannot write to " + out}));
   EXPECT_EQ(names(), std::vector<std::string>{"out"});
+}
+
+// After a power loss the name has the old lines or all of the new ones.
+TEST_F(OutputFiles, AreOnTheDiskBeforeTheyTakeTheirPlace) {
+  if (test::kSanitized) GTEST_SKIP() << "no ptrace";
+  const std::string out = file("out", "old\n");
+  file("lines", "a\n");
+  const int status = test::run_to_sync_of_output({"dedup", "-q", "-o", "out", "lines"}, path(""));
+  EXPECT_TRUE(WIFSIGNALED(status)) << status;
+  EXPECT_EQ(text_of(out), "old\n");
 }
 
 TEST_F(OutputFiles, ThatCannotTakeTheirPlaceAreAnErrorAndLeaveNothing) {

@@ -1,5 +1,7 @@
 // `dedup --filter` across runs: printed before remembered, and never lost between the two.
+#include "support/effort.hpp"
 #include "tool.hpp"
+#include "traced.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -155,6 +157,23 @@ TEST_F(Remember, EveryDurabilityWritesToEveryOutput) {
     EXPECT_EQ(to_pipe.out, "newer\n");
     EXPECT_EQ(to_pipe.code, 0) << to_pipe.err;
     EXPECT_EQ(run({"check", "-c", name}, text + "new\nnewer\n").out, "300002\n");
+  }
+}
+
+// So a power loss takes no line that the filter has.
+TEST_F(Remember, NoLineIsRememberedBeforeItIsOnTheDisk) {
+  if (test::kSanitized) GTEST_SKIP() << "no ptrace";
+  file("lines", "a\nb\n");
+  for (const std::string durability : {"process", "sync"}) {
+    const std::string name = path(durability);
+    ASSERT_EQ(run({"create", name, "-n", "1K", "-p", "1e-6"}).code, 0);
+    const int status = test::run_to_sync_of_output(
+        {"dedup", "-q", "--durability", durability, "--filter", name, "-o", "out", "lines"},
+        path(""));
+    EXPECT_EQ(text_of(path("out")), "a\nb\n");
+    const bool syncs = durability == "sync";
+    EXPECT_EQ(WIFSIGNALED(status), syncs) << status;
+    EXPECT_EQ(run({"check", "-c", name}, "a\nb\n").out, syncs ? "0\n" : "2\n");
   }
 }
 

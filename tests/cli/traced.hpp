@@ -62,4 +62,13 @@ int run_traced(Arguments words, const std::string& directory, const char* said, 
   }
 }
 
+// Runs the tool, and kills it where it is about to sync its output.
+inline int run_to_sync_of_output(const Arguments& words, const std::string& directory) {
+  return run_traced(
+      words, directory, "/dev/null", [](pid_t tool, const __ptrace_syscall_info& call) {
+        return call.op == PTRACE_SYSCALL_INFO_ENTRY && call.entry.nr == SYS_fdatasync &&
+               call.entry.args[0] == STDOUT_FILENO && ::kill(tool, SIGKILL) == 0;
+      });
+}
+
 }  // namespace bloomery::test

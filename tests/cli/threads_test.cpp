@@ -1,5 +1,8 @@
 // Any number of threads gives the same bytes, the same messages and the same files as one.
 #include "files.hpp"
+#include "input/found_lines.hpp"
+
+#include <sched.h>
 
 #include <algorithm>
 #include <csignal>
@@ -9,6 +12,7 @@
 #include <vector>
 
 #include "support/effort.hpp"
+#include "support/in_child.hpp"
 
 namespace bloomery {
 namespace {
@@ -177,6 +181,22 @@ TEST_F(Threads, HaveABoundAndNeedNone) {
   for (const char* const wrong : {"0", "1025", "x", "-1", "1.5"})
     EXPECT_TRUE(is_error(run({"dedup", "-j", wrong}), {"-j"})) << wrong;
   EXPECT_EQ(run({"dedup", "-q", "-j", "1024"}, "a\n").out, "a\n");
+}
+
+// In a container, or under taskset, only some processors of the machine may be used.
+TEST_F(Threads, AreAsManyAsTheProcessorsThatMayBeUsed) {
+  cpu_set_t all;
+  if (::sched_getaffinity(0, sizeof all, &all) != 0)
+    GTEST_SKIP() << "more processors than a cpu_set_t has";
+  const int most = CPU_COUNT(&all);
+  for (int count = 1; count <= std::min(most, 4); ++count)
+    EXPECT_TRUE(test::in_child([&] {
+      cpu_set_t some = all;
+      for (int i = 0; CPU_COUNT(&some) > count; ++i) CPU_CLR(i, &some);
+      return ::sched_setaffinity(0, sizeof some, &some) == 0 &&
+             cli::usable_threads() == static_cast<unsigned>(count);
+    })) << count;
+  EXPECT_EQ(cli::usable_threads(), static_cast<unsigned>(most));
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // The handle over filters in memory and in files: every kind has the same answers in both places as the
 // filter of its kind.
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <bloomery/bloomery.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -18,6 +20,7 @@
 #include "handle/any_kind.hpp"
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
+#include "support/refused_calls.hpp"
 #include "support/throwing_key.hpp"
 
 namespace bloomery::test {
@@ -314,6 +317,30 @@ TEST(AnyFilter, ALoadIsInTheFileWhenItEnds) {
   file.end_load();
   EXPECT_EQ(AnyFilter::open(scratch / "f").may_contain_many(keys), keys.size());
   EXPECT_TRUE(file.begin_load()) << "it has ended";
+}
+
+// None of its keys is acknowledged then.
+TEST(AnyFilter, ALoadThatCannotEndHasAcknowledgedNothing) {
+  const Scratch scratch;
+  std::vector<std::uint64_t> keys(100'000);
+  std::iota(keys.begin(), keys.end(), 0);
+  const int failed = failed_in_child([&] {
+    AnyFilter file = AnyFilter::create(scratch / "f", {.capacity = keys.size(), .fpr = 0.001});
+    if (!file.begin_load()) return 1;
+    file.insert_many(keys);
+    if (file.acknowledged() != keys.size()) return 2;
+    for (const unsigned call : {SYS_fdatasync, SYS_pwritev2})
+      if (!refuse_from_now_on(call, EIO)) return kNoFilter;
+    try {
+      file.end_load();
+      return 3;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::io) return 4;
+    }
+    return file.acknowledged() == 0 ? 0 : 5;
+  });
+  if (failed == kNoFilter) GTEST_SKIP() << "no filter of system calls";
+  EXPECT_EQ(failed, 0);
 }
 
 }  // namespace

@@ -2,16 +2,19 @@
 #include <bloomery/any_filter.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "handle/any_on_server.hpp"
+#include "redis/moved_clock.hpp"
 #include "support/expect_error.hpp"
 
 namespace bloomery::test {
@@ -196,10 +199,26 @@ TEST_F(AnyOnServer, RebuildsAString) {
   EXPECT_TRUE(AnyFilter::open(string_at("k")).may_contain("newer"));
 }
 
+// Whose lines come slowly: what is not finished would expire.
+TEST_F(AnyOnServer, ARebuildLivesAsLongAsItIsKeptAlive) {
+  MovedClock clock;
+  AnyFilter rebuilt = AnyFilter::rebuild(string_at("k"), plan(spec_));
+  rebuilt.insert_many(keys());
+  const detail::Reply names = server().ask({"KEYS", "*"});
+  ASSERT_GT(names->elements, 0U);
+  for (std::size_t i = 0; i < names->elements; ++i)
+    server().ask({"EXPIRE", names->element[i]->str, "99"});
+  clock.move(std::chrono::seconds(60));
+  rebuilt.keep_alive();
+  for (std::size_t i = 0; i < names->elements; ++i)
+    EXPECT_GT(server().ask({"TTL", names->element[i]->str})->integer, 500);
+}
+
 TEST_F(AnyOnServer, RotatesTwoGenerations) {
   AnyFilter filter = AnyFilter::create(string_at("k"), spec_, {.rotating = true});
   filter.insert("a");
   EXPECT_EQ(filter.stats().fpr, 0.001);
+  EXPECT_EQ(filter.spec().fpr, 0.001);
   ASSERT_TRUE(filter.stats().generations);
   const auto rotation = AnyFilter::rotate(string_at("k"));
   EXPECT_TRUE(rotation.done);
@@ -208,7 +227,10 @@ TEST_F(AnyOnServer, RotatesTwoGenerations) {
   EXPECT_TRUE(same.may_contain("a"));
   EXPECT_NEAR(same.stats().generations->older.estimated_items, 1, 0.1);
   EXPECT_EQ(same.stats().estimated_items, 0);
+  AnyFilter::open(string_at("k"), Access::write).insert_many(keys());
   AnyFilter::rotate(string_at("k"));
+  EXPECT_EQ(same.stats().fill, 0);
+  EXPECT_GT(same.stats().current_fpr, 0) << "the older one has keys";
   EXPECT_FALSE(AnyFilter::open(string_at("k")).may_contain("a"));
   EXPECT_FALSE(AnyFilter::open(string_at("k")).plan());
   EXPECT_NE(same.verify().detail.find("both generations"), std::string::npos);
@@ -224,25 +246,34 @@ TEST_F(AnyOnServer, CountsTheKeysBeforeAnError) {
   const std::string shards = at("redis+cluster", "s&shards=2");
   AnyFilter filter = AnyFilter::create(shards, spec_);
   filter.insert_many(keys());
+  AnyFilter reader = AnyFilter::open(shards);
   server().ask({"UNLINK", RedisFilter::open(parse_redis_url(shards)).keys()[1]});
-  Keys there, all;
+  Keys there, missing;
   for (const std::string& key : keys()) try {
       (void)filter.may_contain(key);
       there.push_back(key);
     } catch (const Error&) {
-      all.push_back(key);
+      missing.push_back(key);
     }
-  ASSERT_FALSE(all.empty());
-  const std::size_t done = there.size();
-  all.insert(all.begin(), there.begin(), there.end());
-  EXPECT_GT(done, 0U);
-  for (const auto& call : {std::function<void()>([&] { (void)filter.insert_many(all); }),
-                           std::function<void()>([&] { (void)filter.may_contain_many(all); })}) {
+  ASSERT_FALSE(missing.empty());
+  ASSERT_FALSE(there.empty());
+  // More than AnyFilter takes at once.
+  const std::size_t done = (65'536 / there.size() + 2) * there.size();
+  Keys many;
+  while (many.size() < done) many.insert(many.end(), there.begin(), there.end());
+  many.insert(many.end(), missing.begin(), missing.end());
+  for (const auto& call : {std::function<void()>([&] { (void)filter.insert_many(many); }),
+                           std::function<void()>([&] { (void)filter.may_contain_many(many); })}) {
     expect_error(ErrorCode::missing, {}, call);
     EXPECT_EQ(filter.acknowledged(), done);
     expect_error(ErrorCode::wrong_kind, {}, [&] { (void)filter.remove("a"); });
     EXPECT_EQ(filter.acknowledged(), 0U);
   }
+  expect_error(ErrorCode::missing, {}, [&] { (void)reader.may_contain_many(many); });
+  EXPECT_EQ(reader.acknowledged(), done);
+  expect_error(ErrorCode::read_only, {},
+               [&] { (void)reader.apply(AnyFilter::Operation::insert, std::span<Hash128>()); });
+  EXPECT_EQ(reader.acknowledged(), 0U);
 }
 
 // The server would take the keys; the caller has said that there are none to add.

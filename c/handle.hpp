@@ -45,6 +45,16 @@ struct bloomery_filter {
     return filter;
   }
 
+  // If a load fails, none of its keys is acknowledged.
+  void end_load() {
+    try {
+      filter.end_load();
+    } catch (...) {
+      acknowledged = 0;
+      throw;
+    }
+  }
+
   bloomery::AnyFilter filter;
   std::size_t acknowledged = 0;  // keys of the last call that changed the filter
 

@@ -61,19 +61,12 @@ template <class Key>
   return one_key_anywhere(handle, operation, key, error);
 }
 
-// For as_one_load: if a load fails, none of its keys is acknowledged.
+// For as_one_load.
 struct Load {
   bool begin_load() const noexcept {
     return operation == Operation::insert && handle.filter.begin_load();
   }
-  void end_load() const {
-    try {
-      handle.filter.end_load();
-    } catch (...) {
-      handle.acknowledged = 0;
-      throw;
-    }
-  }
+  void end_load() const { handle.end_load(); }
   bloomery_filter& handle;
   Operation operation;
 };

@@ -40,7 +40,10 @@ int bloomery_begin_load(bloomery_filter* filter, bloomery_error* error) {
 }
 
 int bloomery_end_load(bloomery_filter* filter, bloomery_error* error) {
-  return outcome_of(error, [&] { used(filter).end_load(); });
+  return outcome_of(error, [&] {
+    (void)used(filter);
+    filter->end_load();
+  });
 }
 
 int64_t bloomery_begin_batch(bloomery_filter* filter, const char* name, bloomery_error* error) {

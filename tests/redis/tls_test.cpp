@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -15,6 +16,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
+#include <future>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -105,6 +109,59 @@ TEST_F(TlsServer, HasTheBitsThatAServerWithoutItHas) {
   EXPECT_EQ(copy.may_contain_many(keys), keys.size());
   const auto again = writer.ask({"GET", "copy"});
   EXPECT_EQ(std::string(again->str, again->len), whole);
+}
+
+// Answers the first command of a connection, and goes on as `more` says.
+void play_server(const Listener& listener, const std::function<void(SSL* session)>& more) {
+  const std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context(SSL_CTX_new(TLS_server_method()),
+                                                             SSL_CTX_free);
+  const auto file = [](const char* name) { return certificates().file(name); };
+  SSL_CTX_use_certificate_file(context.get(), file("server.pem").c_str(), SSL_FILETYPE_PEM);
+  SSL_CTX_use_PrivateKey_file(context.get(), file("server.key").c_str(), SSL_FILETYPE_PEM);
+  const std::unique_ptr<SSL, void (*)(SSL*)> session(SSL_new(context.get()), SSL_free);
+  const int client = accept(listener.fd(), nullptr, nullptr);
+  SSL_set_fd(session.get(), client);
+  std::array<char, 100> command;
+  EXPECT_GT(SSL_accept(session.get()), 0);
+  EXPECT_GT(SSL_read(session.get(), command.data(), command.size()), 0);
+  EXPECT_GT(SSL_write(session.get(), "+PONG\r\n", 7), 0);
+  more(session.get());
+  close(client);
+}
+
+// Also not in a record of its own that came with the last answer. A new key, which may come at any time, is no answer.
+TEST_F(TlsServer, SaysNothingUnaskedThatIsTakenForAnAnswer) {
+  const Listener listener;
+  detail::Commands ping;
+  ping.command({"PING"});
+  for (const bool is_unasked : {true, false}) {
+    std::promise<void> said, asked;
+    const std::jthread server([&] {
+      play_server(listener, [&](SSL* session) {
+        EXPECT_EQ(SSL_key_update(session, SSL_KEY_UPDATE_NOT_REQUESTED), 1);
+        EXPECT_EQ(SSL_do_handshake(session), 1);
+        if (!is_unasked) said.set_value(), asked.get_future().wait();
+        EXPECT_GT(SSL_write(session, "+next\r\n", 7), 0);
+        if (is_unasked) said.set_value(), asked.get_future().wait();
+      });
+    });
+    detail::Connection connection({.host = "localhost", .port = listener.port(), .tls = trusted_});
+    connection.send(ping);
+    said.get_future().wait();
+    EXPECT_STREQ(connection.receive()->str, "PONG");
+    const auto next = [&] {
+      connection.send(ping);
+      asked.set_value();
+      EXPECT_STREQ(connection.receive()->str, "next");
+    };
+    if (!is_unasked) {
+      next();
+      continue;
+    }
+    const std::string text = error_of(next, ErrorCode::unavailable);
+    EXPECT_NE(text.find("what nobody had asked for"), std::string::npos) << text;
+    asked.set_value();
+  }
 }
 
 TEST_F(TlsServer, IsTheOneThatWasMeant) {

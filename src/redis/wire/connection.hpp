@@ -71,7 +71,9 @@ class Connection {
   void connect_to_the_same();
   void look_after_idling();
   // Whether bytes have come with the last answer that are no part of it.
-  [[nodiscard]] bool has_unread() const noexcept { return reader_->pos != reader_->len; }
+  [[nodiscard]] bool has_unread() noexcept {
+    return reader_->pos != reader_->len || socket_->has_unread();
+  }
   void ask_history();
 
   struct FreeReader {

@@ -32,6 +32,8 @@ class Socket {
   // Sends all bytes. Error{unavailable}: the server took no bytes in time, or hung up. (The system reports room only
   // when much of its buffer is free, so a server that takes byte by byte counts as one that takes none.)
   void send(std::string_view bytes);
+  // Whether more came with what was received: over TLS each record is received by itself.
+  [[nodiscard]] bool has_unread() noexcept { return tls_ != nullptr && tls_->has_unread(); }
   // Whether there are bytes to receive, or the end.
   [[nodiscard]] bool has_input() const;
   // Begins an answer: all bytes that are received from now on belong to it.

@@ -123,6 +123,16 @@ std::size_t Tls::read(std::span<char> into) {
   return 0;
 }
 
+bool Tls::has_unread() noexcept {
+  ERR_clear_error();
+  char first = 0;
+  std::size_t size = 0;
+  const int result = SSL_peek_ex(session_.get(), &first, 1, &size);
+  const bool waits = result != 1 && SSL_get_error(session_.get(), result) == SSL_ERROR_WANT_READ;
+  ERR_clear_error();
+  return !waits;
+}
+
 void Tls::write(std::string_view text) {
   ERR_clear_error();
   std::size_t size = 0;

@@ -29,6 +29,8 @@ class Tls {
   [[nodiscard]] bool shake_hands();
   // Decrypts the fed bytes; 0: there are no more.
   [[nodiscard]] std::size_t read(std::span<char> into);
+  // Whether the fed bytes have more for read(), or the end. (A new ticket or key of the server's is neither.)
+  [[nodiscard]] bool has_unread() noexcept;
   void write(std::string_view text);  // at most kMostWritten at once
   // The bytes that must be sent now. They are valid until the next call of any function.
   [[nodiscard]] std::string_view take_outgoing();

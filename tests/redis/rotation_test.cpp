@@ -126,6 +126,21 @@ TEST_P(RotatingStrings, AreNotSaidToBeRotatedByAnotherWhereTheyWentMeanwhile) {
   error_of([&] { filter.rotate(2); }, ErrorCode::mismatch);
 }
 
+// A connection that ends while the other shards rotate says so: no answer was lost, and the server may have lost keys.
+TEST_P(RotatingStrings, AreNotSaidToBeRotatedWhereAnotherDidItAndAConnectionEnded) {
+  if (strings() == 1) GTEST_SKIP() << "there are no other shards";
+  made();
+  test::Scripted proxy(server().path());
+  auto filter = RotatingRedisFilter::open({{.port = proxy.port()}, "f", place_to_open().shards});
+  proxy.say([](const test::Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] != "EVAL" || words[3] != keys().back()) return std::nullopt;
+    EXPECT_TRUE(open().rotate(2));
+    return ":0\r\n+and what nobody asks for\r\n";
+  });
+  error_of([&] { filter.rotate(2); }, ErrorCode::unavailable);
+  EXPECT_EQ(open().generation(), 3U);
+}
+
 TEST_P(RotatingStrings, AreNotRotatedWhereAStringIsCutMeanwhile) {
   made();
   test::Scripted proxy(server().path());

@@ -328,6 +328,9 @@ bool RotatingRedisFilter::rotate(std::uint64_t from) {
     throw Error(ErrorCode::unavailable,
                 bits.strings()[*absent].name() + " was not there a moment ago; rotate again");
   }
+  // That a connection ended meanwhile is told here: after the next command it would pass for a lost answer, if another
+  // client has rotated.
+  if (!others.empty()) (void)generation();
   try {
     std::vector first{rotation(0, from)};
     run(first, 0);

@@ -185,6 +185,29 @@ TEST(IdleConnection, IsAskedAboutAgainIfTheServerWasBusy) {
   }
 }
 
+// Then the child knows only whether the connection of its parent has ended.
+TEST(IdleConnection, OfAParentWithoutAHistoryIsAnErrorIfItHasEnded) {
+  for (const bool starts_again : {false, true}) {
+    Server server;
+    detail::Connection connection(server.address());
+    connection.ask({"PING"});
+    if (starts_again) {
+      server.stop();
+      server.start();
+    }
+    EXPECT_TRUE(test::in_child([&] {
+      bool threw = false;
+      try {
+        connection.ask({"PING"});
+      } catch (const Error& error) {
+        threw = std::string(error.what()).find("the server hung up; ") != std::string::npos;
+      }
+      connection.ask({"PING"});
+      return threw == starts_again && connection.count() == 2;
+    })) << starts_again;
+  }
+}
+
 // A child knows what its parent knew.
 TEST(IdleConnection, IsComparedInTheChildOfAFork) {
   for (const bool starts_again : {false, true}) {

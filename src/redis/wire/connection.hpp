@@ -67,7 +67,8 @@ class Connection {
   void connect();
   void connect_to(const RedisAddress& address);
   void require_master();
-  // Makes the connection again. Error{unavailable}: the history was known, and something may be lost since.
+  // Makes the connection again. Error{unavailable}: something may be lost since, as far as the history or, if it was
+  // not known, the end of the connection tells.
   void connect_to_the_same();
   void look_after_idling();
   // Whether bytes have come with the last answer that are no part of it.

@@ -26,6 +26,13 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
+// Other systems report the end without being asked.
+#ifdef POLLRDHUP
+constexpr short kEnd = POLLRDHUP;
+#else
+constexpr short kEnd = 0;
+#endif
+
 void set_option(int descriptor, int level, int name, int value) noexcept {
   setsockopt(descriptor, level, name, &value, sizeof value);
 }
@@ -149,6 +156,8 @@ void Socket::send_raw(std::string_view bytes) {
 }
 
 bool Socket::has_input() const { return wait(POLLIN, std::chrono::milliseconds(0)); }
+
+bool Socket::has_ended() const { return wait(kEnd, std::chrono::milliseconds(0)); }
 
 void Socket::begin_answer() noexcept {
   answer_since_ = Clock::now();

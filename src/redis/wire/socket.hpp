@@ -36,6 +36,8 @@ class Socket {
   [[nodiscard]] bool has_unread() noexcept { return tls_ != nullptr && tls_->has_unread(); }
   // Whether there are bytes to receive, or the end.
   [[nodiscard]] bool has_input() const;
+  // Whether the server has hung up. Nothing is received, so who shares the connection after a fork misses nothing.
+  [[nodiscard]] bool has_ended() const;
   // Begins an answer: all bytes that are received from now on belong to it.
   void begin_answer() noexcept;
   // Receives at least one byte. Error{unavailable}.

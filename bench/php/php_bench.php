@@ -102,10 +102,12 @@ foreach ($keys as $key) {
     apcu_store($key, true);
 }
 $few = array_slice($keys, 0, 250);
+$address = "redis+unix://$socket?key=seen";
 contest([
     '`Filter::attach($path)->has($key)`' => [10_000, function () use ($many, $path) { foreach ($many as $key) Filter::attach($path)->has($key); }],
     '`apcu_exists`' => [10_000, function () use ($many) { foreach ($many as $key) apcu_exists($key); }],
     '`SISMEMBER`, phpredis by a socket' => [250, function () use ($few, $redis) { foreach ($few as $key) $redis->sIsMember('set', $key); }],
+    '`Filter::open($address, "a", 1_000_000, 0.001)->add($key)`, by a socket' => [20, function () use ($few, $address) { for ($i = 0; $i < 20; ++$i) Filter::open($address, 'a', 1_000_000, 0.001)->add($few[$i]); }],
     '`BF.EXISTS`, phpredis by a socket' => [250, function () use ($few, $redis) { foreach ($few as $key) $redis->rawCommand('BF.EXISTS', 'filter', $key); }],
 ], null);
 printf("\nMemory for %s keys of %d bytes: filter %s kB, APCu %s kB\n", number_format($count), strlen($keys[0]),

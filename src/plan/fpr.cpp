@@ -93,10 +93,10 @@ struct Halves {
 double two_blocks_excess(double blocks, std::uint32_t k, double n, unsigned block_bits) {
   const std::array<double, 17> common = common_words(k);
   const double same_bit = 16.0 / block_bits;
-  const double stays_zero = 1 - static_cast<double>(k) / block_bits;
+  const double log_zero = std::log(1 - static_cast<double>(k) / block_bits);
   const Halves mean = mean_over_loads(blocks, n, [&](double i) {
     if (i == 0) return Halves{};
-    const double set = -std::expm1(i * std::log(stays_zero));
+    const double set = -std::expm1(i * log_zero);
     const double one = integer_power(set, k);
     // Of a word that both halves have, the bit is the same one with this probability.
     const double factor = same_bit / set + 1 - same_bit;
@@ -161,9 +161,9 @@ double standard_fpr(double m, double k, double n) {
 double blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits) {
   if (n <= 0) return 0;
   if (n / blocks > kHopelessLoad) return 1;
-  const double stays_zero = 1 - static_cast<double>(k) / block_bits;
+  const double log_zero = std::log(1 - static_cast<double>(k) / block_bits);
   const double mean = mean_over_loads(
-      blocks, n, [&](double i) { return integer_power(-std::expm1(i * std::log(stays_zero)), k); });
+      blocks, n, [&](double i) { return integer_power(-std::expm1(i * log_zero), k); });
   if (block_bits == 512) {
     const double exact = k <= kFewHashes ? exact_blocked_fpr(blocks, k, n, block_bits) : 0;
     return std::min(1.0, std::max(mean, exact));
@@ -195,14 +195,13 @@ double standard_slope(double m, double k, double n) { return k * n / m - std::lo
 double blocked_slope(double blocks, double k, double n, unsigned block_bits) {
   // This is far beyond the best load, even for k = 1 (0.7 * block_bits); at higher loads s^i below would underflow.
   if (n / blocks > 20.0 * block_bits) return 1;
-  const double stays_zero = 1 - k / block_bits;
+  const double stays_zero = 1 - k / block_bits, log_zero = std::log(stays_zero);
   return mean_over_loads(blocks, n, [&](double i) {
     if (i == 0) return 0.0;
-    const double log_zero = i * std::log(stays_zero);
-    const double one = -std::expm1(log_zero);
+    const double log_all_zero = i * log_zero, one = -std::expm1(log_all_zero);
     // d/dk of one^k, where one is 1 - (1 - k/block_bits)^i.
-    return std::pow(one, k) * (std::log1p(-std::exp(log_zero)) +
-                               k * i / block_bits / stays_zero * std::exp(log_zero) / one);
+    return std::pow(one, k) * (std::log1p(-std::exp(log_all_zero)) +
+                               k * i / block_bits / stays_zero * std::exp(log_all_zero) / one);
   });
 }
 

@@ -254,13 +254,15 @@ std::optional<Plan> detail::smallest_plan(Layout layout, std::uint64_t capacity,
   Plan best{layout, bits_with(start), start, capacity, fpr};
   // Whether a count is as good as the best or better. As long as there is none, they are all as bad.
   const auto is_no_worse = [&](std::uint32_t k) {
-    const std::uint64_t bits = best.bits != 0 ? best.bits : max_bits(layout);
-    if (!(predicted_fpr(layout, bits, k, items) <= fpr)) return best.bits == 0;
-    const std::uint64_t needed = bits_with(k);
-    if (best.bits == 0 || needed < best.bits || (needed == best.bits && k < best.hashes)) {
-      best.bits = needed;
+    const auto do_with = [&](std::uint64_t bits) {
+      return predicted_fpr(layout, bits, k, items) <= fpr;
+    };
+    if (!do_with(best.bits != 0 ? best.bits : max_bits(layout))) return best.bits == 0;
+    if (best.bits == 0 || (best.bits > kBlockBits && do_with(best.bits - kBlockBits))) {
+      best.bits = bits_with(k);
       best.hashes = k;
     }
+    best.hashes = std::min(best.hashes, k);
     return true;
   };
   if (!hashes) {

@@ -45,12 +45,13 @@ struct bloomery_filter {
     return filter;
   }
 
-  // If a load fails, none of its keys is acknowledged.
-  void end_load() {
+  // Runs what acknowledges the keys of a load. If it fails, none of them is, and the filter says so.
+  template <class Work>
+  void acknowledge_load(Work work) {
     try {
-      filter.end_load();
+      work();
     } catch (...) {
-      acknowledged = 0;
+      if (filter.acknowledged() == 0) acknowledged = 0;
       throw;
     }
   }

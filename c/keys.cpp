@@ -66,7 +66,9 @@ struct Load {
   bool begin_load() const noexcept {
     return operation == Operation::insert && handle.filter.begin_load();
   }
-  void end_load() const { handle.end_load(); }
+  void end_load() const {
+    handle.acknowledge_load([&] { handle.filter.end_load(); });
+  }
   bloomery_filter& handle;
   Operation operation;
 };

@@ -41,8 +41,8 @@ int bloomery_begin_load(bloomery_filter* filter, bloomery_error* error) {
 
 int bloomery_end_load(bloomery_filter* filter, bloomery_error* error) {
   return outcome_of(error, [&] {
-    (void)used(filter);
-    filter->end_load();
+    AnyFilter& any = used(filter);
+    filter->acknowledge_load([&] { any.end_load(); });
   });
 }
 
@@ -97,7 +97,10 @@ int bloomery_save(bloomery_filter* filter, const char* path, bloomery_error* err
 }
 
 int bloomery_sync(bloomery_filter* filter, bloomery_error* error) {
-  return outcome_of(error, [&] { used(filter).sync(); });
+  return outcome_of(error, [&] {
+    AnyFilter& any = used(filter);
+    filter->acknowledge_load([&] { any.sync(); });
+  });
 }
 
 int bloomery_reload(bloomery_filter* filter, bloomery_error* error) {

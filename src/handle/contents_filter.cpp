@@ -231,15 +231,24 @@ class FileFilter final : public OfContents {
     return stats;
   }
   [[nodiscard]] VerifyReport verify() override { return bloomery::verify(file_.path()); }
-  bool begin_load() noexcept override { return file_.begin_load(); }
+  bool begin_load() noexcept override {
+    const bool begun = file_.begin_load();
+    loads_ = loads_ || begun;
+    return begun;
+  }
   void use_threads(unsigned threads) noexcept override { file_.use_threads(threads); }
-  void end_load() override { file_.end_load(); }
+  void end_load() override {
+    file_.end_load();
+    loads_ = false;
+  }
+  [[nodiscard]] bool loads() const noexcept override { return loads_; }
   std::uint64_t begin_batch(std::string_view name) override { return file_.begin_batch(name); }
   void sync() override { file_.sync(); }
   void keep_alive() override { file_.require_place(); }
   void close() override {
     file_.close();
     closed_ = true;
+    loads_ = false;
   }
   [[nodiscard]] std::vector<std::byte> encode() override { return file_.encode(); }
   [[nodiscard]] std::uint64_t encoded_size() override { return file_.encoded_size(); }
@@ -270,6 +279,7 @@ class FileFilter final : public OfContents {
   FilterFile file_;
   Access access_;
   bool closed_ = false;
+  bool loads_ = false;
   // As it is now, for a reader or after close(), if the file is behind.
   std::optional<WindowFilter> window_;
 };

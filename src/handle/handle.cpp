@@ -174,6 +174,17 @@ std::size_t apply_part(AnyFilter::Impl& impl, std::size_t before, std::size_t& a
   }
 }
 
+// Runs what acknowledges the keys of a load. If it fails, none of them is.
+template <class Work>
+void acknowledge_load(const AnyFilter::Impl& impl, std::size_t& acknowledged, Work work) {
+  try {
+    work();
+  } catch (...) {
+    if (impl.loads()) acknowledged = 0;
+    throw;
+  }
+}
+
 }  // namespace
 
 std::size_t AnyFilter::apply_hashes(std::size_t before, Operation operation,
@@ -212,19 +223,16 @@ void AnyFilter::use_threads(unsigned threads) noexcept {
 }
 bool AnyFilter::begin_load() noexcept { return impl_ && impl_->begin_load(); }
 void AnyFilter::end_load() {
-  try {
-    impl().end_load();
-  } catch (...) {
-    acknowledged_ = 0;
-    throw;
-  }
+  acknowledge_load(impl(), acknowledged_, [&] { impl().end_load(); });
 }
 std::uint64_t AnyFilter::begin_batch(std::string_view name) { return impl().begin_batch(name); }
-void AnyFilter::sync() { impl().sync(); }
+void AnyFilter::sync() {
+  acknowledge_load(impl(), acknowledged_, [&] { impl().sync(); });
+}
 void AnyFilter::keep_alive() { impl().keep_alive(); }
 void AnyFilter::close() {
   if (!impl_) return;
-  impl_->close();
+  acknowledge_load(*impl_, acknowledged_, [&] { impl_->close(); });
   if (impl_->on_server()) impl_ = closed_filter(*impl_);
   direct_ = impl_->direct();
 }

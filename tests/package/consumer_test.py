@@ -55,11 +55,18 @@ def check_redis_consumer(program):
     check("libhiredis" in run("objdump", "-p", program), "what a program needs at run time cannot be seen")
 
 
-def by_find_package(prefix, scratch, cmake, compilers, redis, headers):
+def launcher_of(build):
+    """The cache of compiled objects that the build uses; prefixes that differ from run to run do not matter to it."""
+    cached = re.search(r"^CMAKE_CXX_COMPILER_LAUNCHER:\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
+    return cached[1] if cached else ""
+
+
+def by_find_package(prefix, scratch, cmake, compilers, redis, headers, launcher):
+    os.environ |= {"CCACHE_BASEDIR": str(scratch), "CCACHE_NOHASHDIR": "1"}
     for compiler in compilers:
         user = scratch / f"user_{compiler}"
         run(cmake, "-S", CONSUMER, "-B", user, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}",
-            f"-DCMAKE_CXX_COMPILER={compiler}", f"-DREDIS={redis}",
+            f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}", f"-DREDIS={redis}",
             f"-DHEADERS={headers if compiler in HEADERS_BY else ''}")
         run(cmake, "--build", user)
         check_consumer(user / "consumer")
@@ -278,7 +285,7 @@ def main(how, build, cmake, compiler, *features):
         compilers, headers = (COMPILERS, "ON") if how == "install" else (COMPILERS[:1], "")
         check_version(prefix)
         without_dependencies(prefix, scratch, cmake, redis)
-        by_find_package(prefix, scratch, cmake, compilers, redis, headers)
+        by_find_package(prefix, scratch, cmake, compilers, redis, headers, launcher_of(build))
         by_pkg_config(prefix, scratch, compilers, redis)
         in_c(prefix, scratch)
         in_other_languages(prefix)

@@ -160,6 +160,9 @@ TEST_P(RotatingStrings, CannotGoMissingUnseen) {
     refused(ErrorCode::mismatch);
     server().ask({"COPY", "saved", lost, "REPLACE"});
     refused(ErrorCode::mismatch);
+    // It may be the generation before on another server, to which only the next connection leads.
+    EXPECT_NE(error_of([&] { filter.verify(); }, ErrorCode::mismatch).find("; try again, "),
+              std::string::npos);
     filter.rotate();
     filter.verify();
     EXPECT_EQ(filter.may_contain_many(items), 0U);

@@ -9,9 +9,11 @@
 
 namespace bloomery::detail {
 
+// While a failover is under way, one connection may still lead to the old server, and the other to the new one.
 Error not_next(const BitString& newer, const BitString& older) {
   return {ErrorCode::mismatch, older.name() + " is not the generation before that of " +
-                                   quoted_key(newer.key()) + "; rotate, which drops it"};
+                                   quoted_key(newer.key()) +
+                                   "; try again, and if that does not help rotate, which drops it"};
 }
 
 void require_next(const BitString& newer, const BitString& older, std::uint64_t newer_generation,

@@ -45,13 +45,14 @@ struct bloomery_filter {
     return filter;
   }
 
-  // Runs what acknowledges the keys of a load. If it fails, none of them is, and the filter says so.
+  // Runs what acknowledges the keys of a load. If it fails, none of them is, which the filter's own number then says.
   template <class Work>
   void acknowledge_load(Work work) {
+    const std::size_t before = filter.acknowledged();
     try {
       work();
     } catch (...) {
-      if (filter.acknowledged() == 0) acknowledged = 0;
+      if (before != 0 && filter.acknowledged() == 0) acknowledged = 0;
       throw;
     }
   }

@@ -91,7 +91,7 @@ contest([
     '`add` of one that workers share' => [10_000, function () use ($many, $shared) { foreach ($many as $key) $shared->add($key); }],
 ], 'loop');
 
-echo "\n## One question of a request, in nanoseconds\n\n| question | ns |\n|---|---|\n";
+echo "\n## One question of a request, in nanoseconds\n\n| call | ns |\n|---|---|\n";
 $redis = new Redis();
 $redis->connect($socket);
 foreach (array_chunk($keys, 1000) as $part) {
@@ -107,8 +107,8 @@ contest([
     '`Filter::attach($path)->has($key)`' => [10_000, function () use ($many, $path) { foreach ($many as $key) Filter::attach($path)->has($key); }],
     '`apcu_exists`' => [10_000, function () use ($many) { foreach ($many as $key) apcu_exists($key); }],
     '`SISMEMBER`, phpredis by a socket' => [250, function () use ($few, $redis) { foreach ($few as $key) $redis->sIsMember('set', $key); }],
-    '`Filter::open($address, "a", 1_000_000, 0.001)->add($key)`, by a socket' => [20, function () use ($few, $address) { for ($i = 0; $i < 20; ++$i) Filter::open($address, 'a', 1_000_000, 0.001)->add($few[$i]); }],
     '`BF.EXISTS`, phpredis by a socket' => [250, function () use ($few, $redis) { foreach ($few as $key) $redis->rawCommand('BF.EXISTS', 'filter', $key); }],
+    '`Filter::open($address, "a", 1_000_000, 0.001)->add($key)`, by a socket' => [20, function () use ($few, $address) { for ($i = 0; $i < 20; ++$i) Filter::open($address, 'a', 1_000_000, 0.001)->add($few[$i]); }],
 ], null);
 printf("\nMemory for %s keys of %d bytes: filter %s kB, APCu %s kB\n", number_format($count), strlen($keys[0]),
     number_format($filter->stats()['bytes'] / 10 / 1000), number_format(apcu_sma_info()['seg_size'] / 1000 - apcu_sma_info()['avail_mem'] / 1000));

@@ -312,10 +312,10 @@ int bloomery_clear(bloomery_filter *filter, bloomery_error *error);
 /* Sets the time of a window filter in seconds: it forgets older keys. Other filters ignore it. */
 int bloomery_advance(bloomery_filter *filter, uint64_t now, bloomery_error *error);
 /* Joins the calls from here to bloomery_end_load into one load: bloomery_end_load, bloomery_sync or bloomery_close
- * acknowledges their inserts, not the calls themselves. Many keys then go several times as fast into a plain filter in
- * a file that was opened with BLOOMERY_SYNC; each bloomery_insert_* call for many keys does this itself. 1: begun. 0: a
- * load is already active, or each call is acknowledged as before; then do not end it. If what would
- * acknowledge them fails, bloomery_acknowledged is 0. */
+ * acknowledges their inserts, not the calls themselves; if it fails, bloomery_acknowledged is 0. Many keys then go
+ * several times as fast into a plain filter in a file that was opened with BLOOMERY_SYNC; each bloomery_insert_* call for
+ * many keys does this itself. 1: begun. 0: a load is already active, or each call is acknowledged as before; then do not
+ * end it. */
 int bloomery_begin_load(bloomery_filter *filter, bloomery_error *error);
 int bloomery_end_load(bloomery_filter *filter, bloomery_error *error);
 /* Names the changes from here to bloomery_close, so that they can be repeated after a crash and none is done twice:

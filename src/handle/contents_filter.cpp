@@ -238,8 +238,8 @@ class FileFilter final : public OfContents {
   }
   void use_threads(unsigned threads) noexcept override { file_.use_threads(threads); }
   void end_load() override {
+    loads_ = false;  // also if it fails
     file_.end_load();
-    loads_ = false;
   }
   [[nodiscard]] bool loads() const noexcept override { return loads_; }
   std::uint64_t begin_batch(std::string_view name) override { return file_.begin_batch(name); }

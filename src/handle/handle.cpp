@@ -177,10 +177,11 @@ std::size_t apply_part(AnyFilter::Impl& impl, std::size_t before, std::size_t& a
 // Runs what acknowledges the keys of a load. If it fails, none of them is.
 template <class Work>
 void acknowledge_load(const AnyFilter::Impl& impl, std::size_t& acknowledged, Work work) {
+  const bool loads = impl.loads();
   try {
     work();
   } catch (...) {
-    if (impl.loads()) acknowledged = 0;
+    if (loads) acknowledged = 0;
     throw;
   }
 }

@@ -39,7 +39,7 @@ std::uint64_t whole_blocks(Layout layout, std::uint64_t bits) {
 
 // The fewest blocks for which `meets` is true; it must be true for every larger number too. 0 if it
 // is false even for the most bits. The search goes away from `guess` in steps that double, and then halves the last
-// step: three calls if the guess is off by one.
+// step: two to four calls if the guess is off by at most one.
 template <class Meets>
 std::uint64_t fewest_blocks(Layout layout, double guess, Meets meets) {
   const std::uint64_t most = max_bits(layout) / kBlockBits;
@@ -71,7 +71,7 @@ std::uint64_t fewest_blocks(Layout layout, double guess, Meets meets) {
 }
 
 // A guess of the number of blocks that has this fpr: by the secant method, in logarithms of both, from the textbook's
-// size m = -kn / ln(1 - p^(1/k)). After a few steps it is off by less than a block.
+// size m = -kn / ln(1 - p^(1/k)). After a few steps it is mostly off by less than a block; it is where a search begins.
 template <class Fpr>
 double guess_blocks(Layout layout, std::uint32_t hashes, double items, double target,
                     Fpr fpr_with) {
@@ -240,8 +240,8 @@ Plan from_bits_and_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashe
 }  // namespace
 
 // The hash count that needs the fewest blocks; of several the lowest. From the best count on, the blocks rise in both
-// directions, except for rounding. So the search starts at the textbook's count and goes both ways, until four counts
-// in a row are worse than the best.
+// directions. So the search starts at the textbook's count and goes both ways, until four counts in a row are worse
+// than the best.
 std::optional<Plan> detail::smallest_plan(Layout layout, std::uint64_t capacity, double fpr,
                                           std::optional<std::uint32_t> hashes) {
   const auto items = static_cast<double>(capacity);
@@ -252,8 +252,8 @@ std::optional<Plan> detail::smallest_plan(Layout layout, std::uint64_t capacity,
   const auto textbook = static_cast<std::uint32_t>(lower_bound_bits(fpr)) / step * step;
   const std::uint32_t start = hashes.value_or(std::clamp(textbook, step, most));
   Plan best{layout, bits_with(start), start, capacity, fpr};
-  // Whether a count is as good as the best or better. As long as there is none, they are all as bad.
-  const auto is_no_worse = [&](std::uint32_t k) {
+  // Takes the count if it is better. Returns whether it is as good or better; as long as none does, all are as good.
+  const auto try_count = [&](std::uint32_t k) {
     const auto do_with = [&](std::uint64_t bits) {
       return predicted_fpr(layout, bits, k, items) <= fpr;
     };
@@ -267,9 +267,9 @@ std::optional<Plan> detail::smallest_plan(Layout layout, std::uint64_t capacity,
   };
   if (!hashes) {
     for (std::uint32_t k = start + step, last = start; k <= most && k <= last + 4 * step; k += step)
-      if (is_no_worse(k)) last = k;
+      if (try_count(k)) last = k;
     for (std::uint32_t k = start - step, last = start; k >= step && k + 4 * step >= last; k -= step)
-      if (is_no_worse(k)) last = k;
+      if (try_count(k)) last = k;
   }
   return best.bits == 0 ? std::nullopt : std::optional(best);
 }

@@ -145,7 +145,7 @@ TEST(Dump, ThatCannotComeToItsPathLeavesNothing) {
   EXPECT_EQ(std::distance(begin(left), end(left)), 1);
 }
 
-// A power loss leaves what was at the path before, or all of it: the bytes are on the disk before they get the name, and
+// A power loss leaves what was at the path before, or all of it: the bytes are on the disk before they get a name, and
 // the name before it is said.
 TEST(Dump, IsOnTheDiskBeforeItsName) {
   for (const bool replace : {false, true}) {

@@ -56,13 +56,13 @@ def check_redis_consumer(program):
 
 
 def launcher_of(build):
-    """The cache of compiled objects that the build uses; prefixes that differ from run to run do not matter to it."""
+    """The cache of compiled objects that the build uses."""
     cached = re.search(r"^CMAKE_CXX_COMPILER_LAUNCHER:\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
     return cached[1] if cached else ""
 
 
 def by_find_package(prefix, scratch, cmake, compilers, redis, headers, launcher):
-    os.environ |= {"CCACHE_BASEDIR": str(scratch), "CCACHE_NOHASHDIR": "1"}
+    os.environ |= {"CCACHE_BASEDIR": str(scratch), "CCACHE_NOHASHDIR": "1"}  # the prefix is another one in each run
     for compiler in compilers:
         user = scratch / f"user_{compiler}"
         run(cmake, "-S", CONSUMER, "-B", user, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}",

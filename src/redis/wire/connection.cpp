@@ -212,12 +212,13 @@ void Connection::ask_history() {
 }
 
 void Connection::connect_to_the_same() {
-  const std::optional<History> before = std::exchange(history_, std::nullopt);
-  const bool has_ended = socket_->has_ended();
-  drop();
-  if (!before && has_ended)
+  if (!history_ && socket_->has_ended()) {
+    was_closed_ = true;
     throw Error(ErrorCode::unavailable,
                 name_ + ": the server hung up; the next call connects again");
+  }
+  const std::optional<History> before = std::exchange(history_, std::nullopt);
+  drop();
   connect();
   if (!before) return;
   ask_history();

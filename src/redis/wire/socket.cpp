@@ -26,7 +26,7 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-// Other systems report the end without being asked.
+// Other systems may report the end without being asked.
 #ifdef POLLRDHUP
 constexpr short kEnd = POLLRDHUP;
 #else

@@ -172,8 +172,8 @@ try() {
   local preset=$1 start=$SECONDS name=${named:-$1} log line status=0
   log=$(log_of "${name//\//-}")
   shift
-  # One job more than there are cores: many tests wait for a server.
-  ctest --test-dir "build/$preset" -j "$(($(nproc) + 1))" --output-on-failure --no-tests=error \
+  # Two jobs more than there are cores: many tests wait for a server.
+  ctest --test-dir "build/$preset" -j "$(($(nproc) + 2))" --output-on-failure --no-tests=error \
     --timeout "$seconds_a_test" "$@" >"$log" 2>&1 || status=$?
   # The last of them: a test that fails may have printed one.
   line=$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of' "$log" | tail -n 1) && [[ $line ]] ||

@@ -1,14 +1,11 @@
 // The handle over filters in the strings of Redis servers: one, shards, generations, PHP buckets.
 #include <bloomery/any_filter.hpp>
 
-#include <array>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <initializer_list>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -241,123 +238,6 @@ TEST_F(AnyOnServer, RotatesTwoGenerations) {
   });
 }
 
-// A call that fails says how many keys are done, and the next that fails at once says none.
-TEST_F(AnyOnServer, CountsTheKeysBeforeAnError) {
-  const std::string shards = at("redis+cluster", "s&shards=2");
-  AnyFilter filter = AnyFilter::create(shards, spec_);
-  filter.insert_many(keys());
-  AnyFilter reader = AnyFilter::open(shards);
-  server().ask({"UNLINK", RedisFilter::open(parse_redis_url(shards)).keys()[1]});
-  Keys there, missing;
-  for (const std::string& key : keys()) try {
-      (void)filter.may_contain(key);
-      there.push_back(key);
-    } catch (const Error&) {
-      missing.push_back(key);
-    }
-  ASSERT_FALSE(missing.empty());
-  ASSERT_FALSE(there.empty());
-  // More than AnyFilter takes at once.
-  const std::size_t done = (65'536 / there.size() + 2) * there.size();
-  Keys many;
-  while (many.size() < done) many.insert(many.end(), there.begin(), there.end());
-  many.insert(many.end(), missing.begin(), missing.end());
-  for (const auto& call : {std::function<void()>([&] { (void)filter.insert_many(many); }),
-                           std::function<void()>([&] { (void)filter.may_contain_many(many); })}) {
-    expect_error(ErrorCode::missing, {}, call);
-    EXPECT_EQ(filter.acknowledged(), done);
-    expect_error(ErrorCode::wrong_kind, {}, [&] { (void)filter.remove("a"); });
-    EXPECT_EQ(filter.acknowledged(), 0U);
-  }
-  expect_error(ErrorCode::missing, {}, [&] { (void)reader.may_contain_many(many); });
-  EXPECT_EQ(reader.acknowledged(), done);
-  expect_error(ErrorCode::read_only, {},
-               [&] { (void)reader.apply(AnyFilter::Operation::insert, std::span<Hash128>()); });
-  EXPECT_EQ(reader.acknowledged(), 0U);
-}
-
-// The server would take the keys; the caller has said that there are none to add.
-TEST_F(AnyOnServer, RefusesChangesOfAReader) {
-  const AnyOptions php{.scheme = PhpScheme::string_hashes("FNV")};
-  AnyFilter::create(string_at("k"), spec_).insert("old");
-  AnyFilter::create(string_at("r"), spec_, {.rotating = true}).insert("old");
-  AnyFilter::create(string_at("b"), {}, php).insert("old");
-  for (AnyFilter& reader :
-       std::array{AnyFilter::open(string_at("k")), AnyFilter::open(string_at("r")),
-                  AnyFilter::open(string_at("b"), Access::read, php)}) {
-    const auto refused = [&](const std::function<void()>& change) {
-      expect_error(ErrorCode::read_only, {reader.name(), "open it for writing"}, change);
-      EXPECT_EQ(reader.acknowledged(), 0U);
-    };
-    refused([&] { reader.insert("new"); });
-    refused([&] { reader.insert_many(keys()); });
-    refused([&] { reader.remove("old"); });
-    EXPECT_TRUE(reader.may_contain("old"));
-    EXPECT_FALSE(reader.may_contain("new"));
-  }
-  AnyFilter bucket = AnyFilter::open(string_at("b"), Access::read, php);
-  std::array<bool, 64> before{};
-  expect_error(ErrorCode::read_only, {}, [&] { bucket.insert_bits("new", before); });
-  EXPECT_EQ(bucket.acknowledged(), 0U);
-  AnyFilter writer = AnyFilter::open(string_at("b"), Access::write, php);
-  EXPECT_EQ(writer.insert_bits("new", before), 1U);
-  EXPECT_EQ(writer.acknowledged(), 1U);
-}
-
-// What needs the whole filter in this process.
-TEST_F(AnyOnServer, SaysWhatAServerCannot) {
-  std::vector<AnyFilter> filters = in_every_place();
-  AnyFilter memory(plan(spec_)), counting(CountingPlan{plan(100, 0.01, Layout::blocked64)});
-  memory.insert("kept");
-  for (AnyFilter& filter : filters) {
-    EXPECT_TRUE(filter.insert("old")) << filter.name();
-    EXPECT_FALSE(filter.in_memory());
-    EXPECT_FALSE(filter.needs_time());
-    EXPECT_FALSE(filter.begin_load());
-    EXPECT_EQ(filter.file(), nullptr);
-    // What is on a server is as durable as it makes it, and knows its own time.
-    filter.sync();
-    filter.advance(7);
-    const std::pair<const char*, std::function<void()>> calls[] = {
-        {"bloomery convert", [&] { (void)filter.encode(); }},
-        {"bloomery convert", [&] { (void)filter.encoded_size(); }},
-        {"bloomery convert", [&] { (void)filter.copy(); }},
-        {"bloomery convert", [&] { filter.save(scratch_ / "saved"); }},
-        {"merge by location", [&] { filter.merge(memory); }},
-        {"merge by location", [&] { filter.merge(counting); }},
-        {"are merged", [&] { memory.merge(filter); }},
-        {"are intersected", [&] { memory.intersect(filter); }},
-        {"take a copy of it", [&] { filter.intersect(memory); }},
-        {"create a new one", [&] { filter.clear(); }},
-        {"are never behind", [&] { (void)filter.reload(); }},
-        {"repeat all", [&] { (void)filter.begin_batch("batch"); }}};
-    for (const auto& [why, call] : calls)
-      expect_error(ErrorCode::wrong_kind, {filter.name(), why}, call);
-    const std::string_view two[] = {"old", "old"};
-    bool room = false;
-    expect_error(ErrorCode::invalid_argument, {"2 keys"}, [&] {
-      (void)filter.apply(AnyFilter::Operation::contain, two, {&room, 1});
-    });
-    if (filter.hasher() == nullptr) continue;
-    const Hash128 hash = (*filter.hasher())(std::string_view("absent"));
-    expect_error(ErrorCode::wrong_kind, {filter.name()}, [&] {
-      (void)filter.apply(AnyFilter::Operation::insert_absent, {&hash, 1});
-    });
-  }
-  // These bits are in no piece that a dump has.
-  FilterSpec standard = spec_;
-  standard.layout = Layout::standard;
-  AnyFilter::create(at("redis+cluster", "t&shards=3"), standard);
-  for (const std::string& one : {at("redis+module", "u"), string_at("u"), scratch_ / "u"})
-    expect_error(ErrorCode::wrong_kind, {"in 3 shards"},
-                 [&] { AnyFilter::convert(at("redis+cluster", "t"), one); });
-  const AnyOptions php{.scheme = PhpScheme::string_hashes("FNV")};
-  expect_error(ErrorCode::missing, {"none"}, [&] { AnyFilter::rotate(string_at("none"), php); });
-  EXPECT_TRUE(memory.may_contain("kept"));
-  EXPECT_FALSE(std::filesystem::exists(scratch_ / "saved"));
-  EXPECT_TRUE(AnyFilter::open(string_at("k")).may_contain("old"));
-}
-
 TEST_F(AnyOnServer, OpensABucketOrCreatesIt) {
   const AnyOptions php{.scheme = PhpScheme::string_hashes("FNV")};
   for (const bool there : {false, true}) {
@@ -365,39 +245,6 @@ TEST_F(AnyOnServer, OpensABucketOrCreatesIt) {
     EXPECT_EQ(bucket.may_contain("old"), there);
     bucket.insert("old");
   }
-}
-
-TEST_F(AnyOnServer, AClosedFilterRefusesEveryCall) {
-  std::vector<AnyFilter> filters = in_every_place();
-  for (AnyFilter& filter : filters) {
-    filter.insert("old");
-    const std::string name = filter.name();
-    const bool hashes = filter.hasher() != nullptr;
-    filter.close();
-    filter.close();
-    EXPECT_EQ(filter.name(), name);
-    EXPECT_EQ(filter.hasher() != nullptr, hashes);
-    std::array<bool, 64> before{};
-    const std::vector<std::function<void()>> calls = {[&] { filter.insert("new"); },
-                                                      [&] { filter.insert_many(keys()); },
-                                                      [&] { filter.remove("old"); },
-                                                      [&] { filter.insert_bits("new", before); },
-                                                      [&] { (void)filter.may_contain("old"); },
-                                                      [&] { filter.may_contain_many(keys()); },
-                                                      [&] { filter.require_removal(); },
-                                                      [&] { (void)filter.plan(); },
-                                                      [&] { (void)filter.spec(); },
-                                                      [&] { (void)filter.stats(); },
-                                                      [&] { (void)filter.verify(); },
-                                                      [&] { filter.sync(); },
-                                                      [&] { filter.keep_alive(); }};
-    for (const auto& call : calls) {
-      expect_error(ErrorCode::read_only, {name, "is closed"}, call);
-      EXPECT_EQ(filter.acknowledged(), 0U);
-    }
-  }
-  EXPECT_TRUE(AnyFilter::open(string_at("n")).may_contain("old"));
-  EXPECT_FALSE(AnyFilter::open(string_at("k")).may_contain("new"));
 }
 
 TEST_F(AnyOnServer, KnowsTheBucketOfAPhpClass) {

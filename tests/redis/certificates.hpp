@@ -18,7 +18,8 @@ class Certificates {
   Certificates() {
     std::ofstream(file("make.sh")) << R"(set -e
 cd "$1"
-make() { openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$1.key" -subj "/CN=$1" "${@:2}" 2>/dev/null; }
+key="-newkey ec -pkeyopt ec_paramgen_curve:P-256"
+make() { openssl req $key -nodes -keyout "$1.key" -subj "/CN=$1" "${@:2}" 2>/dev/null; }
 make ca -x509 -days 2 -out ca.pem
 for name in server client; do
   make "$name" -out "$name.csr"

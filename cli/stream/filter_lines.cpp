@@ -46,10 +46,10 @@ void ApplyLines::acknowledged_by(Work work) {
     if (done_.empty() || error.code() == ErrorCode::missing ||
         (error.code() == ErrorCode::mismatch && applied_ < repeated_))
       throw;
-    throw Error(
-        error.code(),
-        fmt::format("{}; the first {} lines are {}, and some of the others may be", error.what(),
-                    group_digits(lines_ + (loads_ ? 0 : filter_.acknowledged())), done_));
+    throw Error(error.code(),
+                fmt::format("{}; the first {} lines were {}, and some of the others may have been",
+                            error.what(),
+                            group_digits(lines_ + (loads_ ? 0 : filter_.acknowledged())), done_));
   }
 }
 

@@ -78,7 +78,7 @@ TEST_F(AddedLines, OfAPlainFilterAreThoseOfTheBatchesBefore) {
         .seekp(static_cast<std::streamoff>(8192 + damaged * (64 << 10)))
         .put(1);
     const Ran ran = run_batches({"add", "--durability", durability}, filter, numbers(100, 100'000));
-    EXPECT_TRUE(is_error(ran, {filter, "is damaged", "; the first 15 lines are added, and some"}));
+    EXPECT_TRUE(is_error(ran, {filter, "is damaged", "; the first 15 lines were added, and some"}));
     EXPECT_EQ(found(filter, numbers(0, 15)), 15);
   }
 }
@@ -100,7 +100,7 @@ TEST_F(AddedLines, OfAScalableFilterAreThoseOfTheBatchesBefore) {
           run_batches(words, filter, numbers(100, 100'000), false, {.file_blocks = 300});
       EXPECT_EQ(ran.code, 2);
       EXPECT_NE(ran.err.find("File too large"), std::string::npos) << ran.err;
-      EXPECT_NE(ran.err.find("; the first 15 lines are added, and some"), std::string::npos)
+      EXPECT_NE(ran.err.find("; the first 15 lines were added, and some"), std::string::npos)
           << ran.err;
       if (json)
         EXPECT_TRUE(ran.err.starts_with("{\"acknowledged\":10}\n{\"acknowledged\":15}\n"))

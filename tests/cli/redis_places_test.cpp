@@ -215,7 +215,8 @@ TEST_F(Places, ModuleFiltersHaveTheVerbs) {
   EXPECT_EQ(absent({module("c")}, numbers(0, 100)), "50\n");
 
   EXPECT_EQ(run({"create", module("f"), "--kind", "plain", "-n", "100", "-p", "1%"}).code, 0);
-  EXPECT_TRUE(is_error(run({"add", module("f")}, numbers(0, 500)), {"is full", "lines are added"}));
+  EXPECT_TRUE(
+      is_error(run({"add", module("f")}, numbers(0, 500)), {"is full", "lines were added"}));
 
   EXPECT_EQ(run({"create", module("w"), "--window", "7d", "-n", "1K", "-p", "1%"}).code, 0);
   EXPECT_EQ(run({"dedup", "-q", "-c", "--filter", module("w")}, "a\na\n").out, "1\n");

@@ -187,7 +187,7 @@ TEST_F(RedisTool, SaysHowManyLinesWereAdded) {
   server().ask({"CONFIG", "SET", "maxmemory", "1"});
   const Ran refused = run({"add", url("k")}, "a\nb\n");
   server().ask({"CONFIG", "SET", "maxmemory", "0"});
-  EXPECT_TRUE(is_error(refused, {"OOM", "maxmemory", "the first 0 lines are added"}));
+  EXPECT_TRUE(is_error(refused, {"OOM", "maxmemory", "the first 0 lines were added"}));
 }
 
 // Those of the batches before count too.
@@ -206,7 +206,7 @@ TEST_F(RedisTool, SaysHowManyLinesWereAddedInAllBatches) {
   tool.write(numbers(100, 104));
   const Ran refused = tool.finish();
   server().ask({"CONFIG", "SET", "maxmemory", "0"});
-  EXPECT_TRUE(is_error(refused, {"OOM", "maxmemory", "the first 5 lines are added"}));
+  EXPECT_TRUE(is_error(refused, {"OOM", "maxmemory", "the first 5 lines were added"}));
 }
 
 // Callers that want the numbers alone give no room for answers.

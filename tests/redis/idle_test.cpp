@@ -128,6 +128,18 @@ TEST(IdleConnection, IsAnErrorIfTheServerIsAReplicaNow) {
   idle_one.ping();
 }
 
+TEST(IdleConnection, IsAnErrorWithItsReasonIfTheServerTakesNoMore) {
+  const Server server;
+  Idle idle_one(server.address());
+  kill_clients(server);
+  detail::Connection other(server.address());
+  other.ask({"CONFIG", "SET", "maxclients", "1"});
+  idle();
+  idle_one.ping_with_error("max number of clients");
+  other.ask({"CONFIG", "SET", "maxclients", "2"});
+  idle_one.ping();
+}
+
 // Nobody knows the history, so it is as it was without one.
 TEST(IdleConnection, IsAnErrorWithoutTheRightToInfo) {
   const Server server;

@@ -49,7 +49,7 @@ class Spread:
     def add(self, lines, allowed):
         said, done = self.attempt("add", lines=lines, allowed=allowed)
         if not done:  # the error says how many of the first lines are safe
-            first = re.search(r"the first ([\d,]+) lines are added", said)
+            first = re.search(r"the first ([\d,]+) lines were added", said)
             lines = lines[:int(first[1].replace(",", ""))] if first else []
         self.keys.update(dict.fromkeys(lines))
         return done

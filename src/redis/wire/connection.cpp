@@ -203,9 +203,12 @@ void Connection::ask_history() {
   ++asked_in_vain_;
   socket_->send(commands.bytes());
   History history;
-  for (std::size_t i = 0; i < commands.count(); ++i)
-    if (const Reply reply = receive(); reply->str != nullptr)
-      history.take({reply->str, reply->len});
+  for (std::size_t i = 0; i < commands.count(); ++i) {
+    const Reply reply = receive();
+    // No answer to INFO: the server says it and hangs up.
+    if (says(*reply, "ERR max number of clients")) throw meaning(*reply, name_);
+    if (reply->str != nullptr) history.take({reply->str, reply->len});
+  }
   if (!history.is_known()) return;
   history_ = std::move(history);
   asked_in_vain_ = 0;

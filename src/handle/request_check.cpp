@@ -99,9 +99,14 @@ void require_same_numbers(const AnyFilter::Impl& filter, const std::optional<Fil
 
 void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
                        const AnyOptions& options) {
-  // The plan that a request gives may state another rate or capacity than the request.
   const std::optional<FilterPlan> plan = filter.plan();
-  if (!plan || plan_here(filter, spec) != plan) require_same_numbers(filter, plan, spec);
+  try {
+    require_same_numbers(filter, plan, spec);
+  } catch (const PlanError&) {
+    // The plan that a request gives may state another rate or capacity than the request. (To plan takes longer than to
+    // ask a server.)
+    if (!plan || plan_here(filter, spec) != plan) throw;
+  }
   const Hasher* const hasher = filter.hasher();
   if (hasher == nullptr) return;
   const auto refuse_hash = [&](const char* what) {

@@ -127,9 +127,12 @@ TEST(UnmovedSlots, ABucketIsCopiedWholeOrNotAtAll) {
   const PhpFilter bits(PhpScheme::string_hashes("BKDR"));
   for (const bool is_replica : {false, true}) {
     const std::string key = is_replica ? "no bucket" : "bucket";
+    // A slow machine also looks before it writes, because the connection has idled.
+    bool writes = false;
     int looks = 0;
     pair.first.say([&](const Words& words) -> Said {
-      if (words[0] == "INFO" && words[1] == "replication" && ++looks == 2 && is_replica)
+      writes = writes || words[0] == "SETRANGE";
+      if (words[0] == "INFO" && words[1] == "replication" && writes && ++looks == 1 && is_replica)
         pair.real.become_replica_and_master_again();
       return std::nullopt;
     });
@@ -138,7 +141,7 @@ TEST(UnmovedSlots, ABucketIsCopiedWholeOrNotAtAll) {
       EXPECT_NE(error_of(store, ErrorCode::unavailable).find("run it again"), std::string::npos);
     else
       store();
-    EXPECT_EQ(looks, 2);
+    EXPECT_GE(looks, 1);
     EXPECT_EQ(pair.real.ask({"EXISTS", key})->integer, is_replica ? 0 : 1);
   }
 }

@@ -106,11 +106,15 @@ void BitString::check_length(const redisReply& reply) {
   const auto bytes = static_cast<std::uint64_t>(reply.integer);
   if (bytes == 0 && (guard_.identity || guard_.least_bytes != 0)) gone();
   if (bytes < (guard_.identity ? guard_.bytes : guard_.least_bytes))
-    throw Error(ErrorCode::corrupt, name_ + " was cut short: it has " + std::to_string(bytes) +
-                                        " bytes and had more; build the filter again");
+    throw Error(ErrorCode::corrupt,
+                name_ + " was cut short, or replaced by a smaller one: it has " +
+                    std::to_string(bytes) +
+                    " bytes and had more; open it again, and if that fails build it again");
   if (bytes > guard_.bytes && guard_.identity)
     throw Error(ErrorCode::mismatch,
-                name_ + " was replaced by another filter, a larger one; open it again");
+                name_ +
+                    " was replaced by another filter, a larger one, or a client of such a one has "
+                    "written behind its end; open it again");
   if (bytes > guard_.bytes)
     throw Error(ErrorCode::mismatch, name_ + " has " + std::to_string(bytes) +
                                          " bytes, more than the " + std::to_string(guard_.bytes) +

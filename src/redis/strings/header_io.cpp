@@ -7,6 +7,30 @@
 #include "redis/shards/shard_maker.hpp"
 
 namespace bloomery::detail {
+namespace {
+
+// KEYS: the string. ARGV: its header, its right length.
+constexpr std::string_view kShorten =
+    "if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) == ARGV[1] then "
+    "redis.call('SET', KEYS[1], redis.call('GETRANGE', KEYS[1], 0, ARGV[2] - 1), 'KEEPTTL') end";
+
+// A client of a larger filter that inserts when a smaller one takes its place sets bits behind the end of that, and
+// nothing else can. They belong to nobody, so they are cut off.
+void shorten(Cluster& cluster, std::string_view key, StringStart& start) {
+  if (!begins_with_redis_header(start.bytes)) return;
+  const RedisHeader header = decode_redis_header(start.bytes, start.name);
+  if (header.shards != 0 || start.length <= header.string_bytes()) return;
+  try {
+    (void)cluster.ask(
+        key, {"EVAL", kShorten, "1", key, start.bytes, std::to_string(header.string_bytes())});
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::unavailable) throw;
+    return;  // without the rights, or on a replica, it stays as it is
+  }
+  start = read_start(cluster, key);
+}
+
+}  // namespace
 
 StringStart read_start(Cluster& cluster, std::string_view key) {
   StringStart start{name_of(cluster.name(), key), {}, 0};
@@ -28,16 +52,19 @@ RedisHeader header_in(const StringStart& start) {
     throw Error(ErrorCode::missing, start.name + " is not there; create it, or check the key");
   const RedisHeader header = decode_redis_header(start.bytes, start.name);
   if (header.shards == 0 && start.length != header.string_bytes())
-    throw Error(ErrorCode::corrupt, start.name + " has " + std::to_string(start.length) +
-                                        " bytes, and its header says " +
-                                        std::to_string(header.string_bytes()) +
-                                        "; build the filter again");
+    throw Error(ErrorCode::corrupt,
+                start.name + " has " + std::to_string(start.length) +
+                    " bytes, and its header says " + std::to_string(header.string_bytes()) +
+                    (start.length < header.string_bytes()
+                         ? "; build the filter again"
+                         : "; a client of a larger filter has written behind its end: open it as a "
+                           "user with the rights to EVAL and SET, which repairs it"));
   return header;
 }
 
 RedisHeader header_at(Cluster& cluster, const RedisPlace& place) {
-  const StringStart start =
-      read_start(cluster, place.shards ? first_shard_key(place.key) : place.key);
+  StringStart start = read_start(cluster, place.shards ? first_shard_key(place.key) : place.key);
+  if (!place.shards) shorten(cluster, place.key, start);
   if (place.shards && start.bytes.empty())
     throw Error(ErrorCode::missing, start.name + " is not there, the first shard of " +
                                         quoted_key(place.key) +

@@ -20,6 +20,8 @@ namespace bloomery::detail {
 namespace {
 
 constexpr std::size_t kPiecesAtOnce = 4;
+// A page of PHP opens a filter and inserts a key, and a stream of single keys follows one another, well within this.
+constexpr std::chrono::milliseconds kRecently{100};
 
 std::vector<BitString> strings_of(const std::string& server, RedisHeader header,
                                   const std::vector<std::string>& keys) {
@@ -96,8 +98,9 @@ void StringBits::split(KeyBits bits, BitOperation operation, KeyBatches::Parts& 
 std::size_t StringBits::run(BitOperation operation, const NextKeyBits& next,
                             std::span<bool> answers, std::span<std::uint64_t> generations) {
   const BitString::Guard& guard = strings_[0].guard();
+  const Clock::time_point begin = Clock::now();
   bool check_first = operation == BitOperation::set && !guard.is_shard &&
-                     (guard.identity || guard.least_bytes != 0);
+                     (guard.identity ? begin - checked_ > kRecently : guard.least_bytes != 0);
   const auto next_parts = [&](std::size_t most, KeyBatches::Parts& parts) {
     KeyBits bits;
     const std::size_t count = next(most, bits);
@@ -107,7 +110,10 @@ std::size_t StringBits::run(BitOperation operation, const NextKeyBits& next,
     return count;
   };
   try {
-    return batches_.run(cluster_, strings_.size(), next_parts, answers, generations);
+    const std::size_t count =
+        batches_.run(cluster_, strings_.size(), next_parts, answers, generations);
+    checked_ = begin;
+    return count;
   } catch (const Error& error) {
     if (error.code() == ErrorCode::mismatch && undo_interrupted())
       throw was_undone(strings_[0].name());

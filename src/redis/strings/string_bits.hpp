@@ -4,6 +4,7 @@
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -45,10 +46,11 @@ class StringBits {
   // Begins a call of one run or several.
   void begin() noexcept { batches_.begin(); }
   // Returns the number of true answers (set: a bit of the key was off; test: all bits are on). For a string that
-  // rotates, `generations` says which generation gave each answer. In a filter in one string, bits are only set after
-  // its length was checked, which costs one round trip per call: setting bits in a string that was cut would make it
-  // longer, and setting bits beyond the end of a shorter filter that has replaced it would make that filter
-  // unreadable. (Shards are never replaced by shorter ones.)
+  // rotates, `generations` says which generation gave each answer. In a filter in one string, bits are only set if its
+  // length was right a tenth of a second ago or later; otherwise it is asked for first, which costs a round trip. Bits
+  // that are set in a string that is gone or was cut make it longer, and so do bits behind the end of a shorter filter
+  // that has taken its place: what is left of the former is removed, and the latter is repaired when it is opened.
+  // (Shards are never replaced by shorter ones.)
   std::size_t run(BitOperation operation, const NextKeyBits& next, std::span<bool> answers,
                   std::span<std::uint64_t> generations = {});
   // Sets the bits of one key in one string, and tells for each bit whether it was set before, as SETBIT does.
@@ -88,9 +90,13 @@ class StringBits {
   void read_of_shards(std::span<const Piece> pieces);
   static void copy(const redisReply& bits, const Piece& piece);
 
+  using Clock = std::chrono::steady_clock;
+
   Cluster cluster_;
   std::vector<BitString> strings_;
   KeyBatches batches_;
+  Clock::time_point checked_ =
+      Clock::now();  // when a filter's header or answers proved the lengths
 };
 
 }  // namespace bloomery::detail

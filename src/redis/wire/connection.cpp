@@ -25,6 +25,7 @@ constexpr std::chrono::seconds kIdle{1};
 // A user without the right to INFO never gets an answer, and some proxies hang up at it. Once may be chance.
 constexpr unsigned kMostInVain = 2;
 
+constexpr std::size_t kReceived = std::size_t{256} << 10;
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 20;
 constexpr int kMostDepth = 8;
 
@@ -123,7 +124,9 @@ bool says(const redisReply& reply, std::string_view part) noexcept {
 }
 
 Connection::Connection(RedisAddress address)
-    : address_(std::move(address)), name_(name_of(address_)), received_(std::size_t{256} << 10) {}
+    : address_(std::move(address)),
+      name_(name_of(address_)),
+      received_(std::make_unique_for_overwrite<char[]>(kReceived)) {}
 
 void Connection::drop() noexcept {
   socket_.reset();
@@ -315,9 +318,9 @@ Reply Connection::receive() {
                     name_ + ": the answer is longer than " + std::to_string(kMostReplyBytes >> 20) +
                         " MiB, and nothing so large was asked for; check the address");
       if (!std::exchange(begun, true)) socket_->begin_answer();
-      const std::size_t size = socket_->receive(received_);
+      const std::size_t size = socket_->receive({received_.get(), kReceived});
       unread_ += size;
-      redisReaderFeed(reader_.get(), received_.data(), size);
+      redisReaderFeed(reader_.get(), received_.get(), size);
     }
   } catch (...) {
     drop();

@@ -87,7 +87,7 @@ class Connection {
   // The number of elements of the reply that is being read. The reader keeps its address.
   std::unique_ptr<std::uint64_t> elements_ = std::make_unique<std::uint64_t>(0);
   std::unique_ptr<redisReader, FreeReader> reader_;
-  std::vector<char> received_;
+  std::unique_ptr<char[]> received_;  // kReceived bytes; most answers touch the first only
   std::uint64_t count_ = 0;
   std::size_t awaited_ = 0;                     // replies
   std::size_t unread_ = 0;                      // bytes since the last whole reply

@@ -1,12 +1,15 @@
-/* Filters that stay in the process: the first request that asks for one opens it, and later requests use it. Each thread
- * of a ZTS build has its own filters, and closes them when it ends. */
+/* Filters that stay in the process: the first request that asks for one opens it, and later requests use it. A file is
+ * looked at again in a later second. A filter on a server is opened again then: so nobody has to know whether it is still
+ * the one at the address, and no connection is used that has idled. Each thread of a ZTS build has its own filters, and
+ * closes them when it ends. */
 #include "php_bloomery.h"
 
 #include <main/fopen_wrappers.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The key is "r" or "w" and the absolute path as it was requested: a link may lead to another file later. */
+/* The key is "r" or "w" and the address, or the absolute path as it was requested: a link may lead to another file
+ * later. */
 ZEND_BEGIN_MODULE_GLOBALS(bloomery)
   HashTable attached;
 ZEND_END_MODULE_GLOBALS(bloomery)
@@ -23,9 +26,10 @@ struct known_file {
 
 typedef struct {
   bloomery_attached shared; /* what objects see of it */
-  struct known_file file;   /* as it was at the last look */
+  bool on_server;
+  struct known_file file; /* as it was at the last look */
   struct timespec looked;
-  pid_t process; /* a child process may not use its parent's writer */
+  pid_t process; /* a child process may not use its parent's writer or connection */
   uint64_t capacity; /* the numbers that the last request gave; 0: none */
   double fpr;
 } Entry;
@@ -100,25 +104,25 @@ static bool is_current(Entry *entry, const char *path, bool writes) {
 static Entry *find(const zend_string *name, bool writes, const struct timespec *now) {
   Entry *entry = zend_hash_find_ptr(&ATTACHED, (zend_string *)name);
   if (!entry) return NULL;
-  if (!writes || entry->process == getpid()) {
+  if ((!writes && !entry->on_server) || entry->process == getpid()) {
     if (!is_a_second_ago(&entry->looked, now)) return entry;
     entry->looked = *now;
-    if (is_current(entry, ZSTR_VAL(name) + 1, writes)) return entry;
+    if (!entry->on_server && is_current(entry, ZSTR_VAL(name) + 1, writes)) return entry;
   }
-  /* Objects that have it keep the old filter; opening the present file reports what is wrong with it. */
+  /* Objects that have it keep the old filter; opening the present one reports what is wrong with it. */
   zend_hash_del(&ATTACHED, (zend_string *)name);
   return NULL;
 }
 
 /* Whether the filter has the numbers of the request, so that no answer depends on which page a worker served first.
- * Other numbers than last time are compared by the library, which opens the file once more for that. */
-static bool is_as_requested(Entry *entry, const char *path, bool writes, bloomery_request *request,
+ * Other numbers than last time are compared by the library, which opens the filter once more for that. */
+static bool is_as_requested(Entry *entry, const char *location, bool writes, bloomery_request *request,
                             bloomery_error *error) {
   const bloomery_spec *spec = &request->spec;
   if (!writes || ((spec->capacity == 0 || spec->capacity == entry->capacity) &&
                   (spec->fpr == 0 || spec->fpr == entry->fpr)))
     return true;
-  bloomery_filter *compared = bloomery_open_or_create(path, spec, &request->options, error);
+  bloomery_filter *compared = bloomery_open_or_create(location, spec, &request->options, error);
   if (!compared) return false;
   bloomery_free(compared);
   if (spec->capacity != 0) entry->capacity = spec->capacity;
@@ -126,28 +130,29 @@ static bool is_as_requested(Entry *entry, const char *path, bool writes, bloomer
   return true;
 }
 
-static bloomery_attached *attach(const zend_string *name, bool writes, bloomery_request *request,
+static bloomery_attached *attach(const zend_string *name, bool on_server, bool writes, bloomery_request *request,
                                  bloomery_error *error) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  const char *path = ZSTR_VAL(name) + 1;
+  const char *location = ZSTR_VAL(name) + 1;
   Entry *there = find(name, writes, &now);
-  if (there) return is_as_requested(there, path, writes, request, error) ? &there->shared : NULL;
+  if (there) return is_as_requested(there, location, writes, request, error) ? &there->shared : NULL;
   struct known_file file = {0};
-  look(path, &file);
-  bloomery_filter *filter = writes ? bloomery_open_or_create(path, &request->spec, &request->options, error)
-                                   : bloomery_open(path, BLOOMERY_READ, NULL, error);
+  if (!on_server) look(location, &file);
+  bloomery_filter *filter = writes ? bloomery_open_or_create(location, &request->spec, &request->options, error)
+                                   : bloomery_open(location, BLOOMERY_READ, NULL, error);
   bloomery_nature nature;
   if (!filter) return NULL;
   if (!bloomery_nature_of(filter, &nature)) {
     bloomery_free(filter);
     return NULL;
   }
-  if (file.inode == 0) look(path, &file);
+  if (file.inode == 0 && !on_server) look(location, &file);
   Entry *entry = pecalloc(1, sizeof *entry, true);
   entry->shared.filter = filter;
   entry->shared.nature = nature;
   entry->shared.users = 1;
+  entry->on_server = on_server;
   entry->file = file;
   entry->looked = now;
   entry->process = getpid();
@@ -158,12 +163,12 @@ static bloomery_attached *attach(const zend_string *name, bool writes, bloomery_
 }
 
 ZEND_METHOD(Bloomery_Filter, attach) {
-  zend_string *path;
+  zend_string *location;
   bool writes = false, no_capacity = true, no_fpr = true;
   zend_long capacity = 0;
   double fpr = 0;
   ZEND_PARSE_PARAMETERS_START(1, 4)
-    Z_PARAM_STR(path)
+    Z_PARAM_STR(location)
     Z_PARAM_OPTIONAL
     Z_PARAM_BOOL(writes)
     Z_PARAM_LONG_OR_NULL(capacity, no_capacity)
@@ -171,26 +176,23 @@ ZEND_METHOD(Bloomery_Filter, attach) {
   ZEND_PARSE_PARAMETERS_END();
   bloomery_request request;
   bloomery_ask(&request);
-  request.options.flags = BLOOMERY_SHARED;
+  const bool on_server = bloomery_is_address(location);
+  if (!on_server) request.options.flags = BLOOMERY_SHARED;
   if (!bloomery_take_sizes(&request, no_capacity ? NULL : &capacity, no_fpr ? NULL : &fpr)) RETURN_THROWS();
   zend_class_entry *called = zend_get_called_scope(execute_data);
-  if (writes && !bloomery_take_class(&request, called, path)) RETURN_THROWS();
-  if (bloomery_is_address(path)) {
-    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "only a file is attached, and not an address; open it");
-    RETURN_THROWS();
-  }
-  zend_string *location = bloomery_take_location(path);
-  if (!location) RETURN_THROWS();
+  if (writes && !bloomery_take_class(&request, called, location)) RETURN_THROWS();
+  zend_string *place = bloomery_take_location(location);
+  if (!place) RETURN_THROWS();
   /* Links are not followed here: they may lead elsewhere later. */
-  const char *place = ZSTR_VAL(location);
-  const bool is_plain = place[0] == '/' && !strstr(place, "/.") && !strstr(place, "//");
-  char *expanded = is_plain ? NULL : expand_filepath_with_mode(place, NULL, NULL, 0, CWD_EXPAND);
-  const char *absolute = expanded ? expanded : place;
+  const char *text = ZSTR_VAL(place);
+  const bool is_plain = on_server || (text[0] == '/' && !strstr(text, "/.") && !strstr(text, "//"));
+  char *expanded = is_plain ? NULL : expand_filepath_with_mode(text, NULL, NULL, 0, CWD_EXPAND);
+  const char *absolute = expanded ? expanded : text;
   zend_string *name = zend_string_concat2(writes ? "w" : "r", 1, absolute, strlen(absolute));
   if (expanded) efree(expanded);
-  zend_string_release(location);
+  zend_string_release(place);
   bloomery_error error;
-  bloomery_attached *attached = attach(name, writes, &request, &error);
+  bloomery_attached *attached = attach(name, on_server, writes, &request, &error);
   zend_string_release(name);
   if (!attached) {
     if (!EG(exception)) bloomery_throw(&error);

@@ -174,14 +174,14 @@ namespace Bloomery {
         public static function predictedFpr(float $keys, ?int $capacity = null, ?float $fpr = null, array $options = []): float {}
 
         /**
-         * Opens the filter in a file once per process and keeps it across requests. Keys that other processes add to a
-         * plain filter are seen at once. A replaced file, and changes to the other kinds, are seen by the first
-         * attach() of a later second.
+         * Opens a filter once per process and keeps it across requests. Keys that other processes add to a plain
+         * filter are seen at once. A replaced file, and changes to the other kinds in files, are seen by the first
+         * attach() of a later second. A filter on a server keeps its connection until then.
          *
-         * $writers: open for writing, together with all others that set it; for plain filters. $capacity and $fpr: create
-         * the filter if there is none.
+         * $writers: open for writing, in a file together with all others that set it, for plain filters. $capacity and
+         * $fpr: create the filter if there is none.
          */
-        public static function attach(#[\SensitiveParameter] string $path, bool $writers = false, ?int $capacity = null, ?float $fpr = null): Filter {}
+        public static function attach(#[\SensitiveParameter] string $location, bool $writers = false, ?int $capacity = null, ?float $fpr = null): Filter {}
 
         /** A filter in memory from the bytes of encode() or of a filter file. */
         public static function decode(string $bytes): Filter {}

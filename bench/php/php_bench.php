@@ -109,6 +109,7 @@ contest([
     '`SISMEMBER`, phpredis by a socket' => [250, function () use ($few, $redis) { foreach ($few as $key) $redis->sIsMember('set', $key); }],
     '`BF.EXISTS`, phpredis by a socket' => [250, function () use ($few, $redis) { foreach ($few as $key) $redis->rawCommand('BF.EXISTS', 'filter', $key); }],
     '`Filter::open($address, "a", 1_000_000, 0.001)->add($key)`, by a socket' => [20, function () use ($few, $address) { for ($i = 0; $i < 20; ++$i) Filter::open($address, 'a', 1_000_000, 0.001)->add($few[$i]); }],
+    '`Filter::attach($address, true, 1_000_000, 0.001)->add($key)`, by a socket' => [20, function () use ($few, $address) { for ($i = 0; $i < 20; ++$i) Filter::attach($address, true, 1_000_000, 0.001)->add($few[$i]); }],
 ], null);
 printf("\nMemory for %s keys of %d bytes: filter %s kB, APCu %s kB\n", number_format($count), strlen($keys[0]),
     number_format($filter->stats()['bytes'] / 10 / 1000), number_format(apcu_sma_info()['seg_size'] / 1000 - apcu_sma_info()['avail_mem'] / 1000));

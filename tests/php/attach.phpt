@@ -91,7 +91,7 @@ var_dump(pcntl_wtermsig($status), $w->has("child"));
 rename("w.bloom", "moved.bloom");
 do { usleep(50000); $new = Filter::attach("w.bloom", true, 1000, 0.001); } while ($new->has("mine") && microtime(true) < $deadline);
 var_dump($new->has("mine"), $w->has("mine"));
-foreach (["redis://127.0.0.1?key=k", "Http://h2.org"] as $address)
+foreach (["redis://127.0.0.1:1?key=k", "Http://h2.org"] as $address)
     try { Filter::attach($address); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 try { CountingFilter::attach("g.bloom"); } catch (Exception $e) { echo $e->getCode() === Exception::MISSING ? "missing\n" : "?"; }
 --EXPECTF--
@@ -132,6 +132,6 @@ int(9)
 bool(true)
 bool(false)
 bool(true)
-only a file is attached, and not an address; open it
-only a file is attached, and not an address; open it
+redis 127.0.0.1:1: %s
+Http:// is not the beginning of an address; %s
 missing

@@ -68,8 +68,10 @@ class Fields : public BitPart {
   }
 
   [[nodiscard]] std::optional<Request> undo(const Error& fault) const override {
-    if (operation_ == BitOperation::test || !string_.guard().identity ||
-        fault.code() != ErrorCode::missing)
+    // Where another client has made such a string too, this one is told that it was cut.
+    const bool may_be_stray =
+        fault.code() == ErrorCode::missing || fault.code() == ErrorCode::corrupt;
+    if (operation_ == BitOperation::test || !string_.guard().identity || !may_be_stray)
       return std::nullopt;
     return string_.removal_of_stray();
   }

@@ -68,12 +68,16 @@ class Fields : public BitPart {
   }
 
   [[nodiscard]] std::optional<Request> undo(const Error& fault) const override {
-    // Where another client has made such a string too, this one is told that it was cut.
-    const bool may_be_stray =
-        fault.code() == ErrorCode::missing || fault.code() == ErrorCode::corrupt;
-    if (operation_ == BitOperation::test || !string_.guard().identity || !may_be_stray)
-      return std::nullopt;
-    return string_.removal_of_stray();
+    if (operation_ == BitOperation::test || !string_.guard().identity) return std::nullopt;
+    // Where another client has made such a string too, this one is told that it was cut or replaced.
+    switch (fault.code()) {
+      case ErrorCode::missing:
+      case ErrorCode::corrupt:
+      case ErrorCode::mismatch:
+        return string_.removal_of_stray();
+      default:
+        return std::nullopt;
+    }
   }
 };
 

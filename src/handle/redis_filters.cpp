@@ -145,13 +145,13 @@ AnyImpl in_strings(const RedisUrl& url, Opening how, const FilterSpec& spec,
              fill_in("a filter in a Redis string is plain, not {}; name a filter of the module "
                      "with redis+module://, or a file",
                      to_string(*spec.kind)));
-    if (!options.rotating)
-      return impl_of(url, RedisFilter::create(url, std::get<Plan>(bloomery::plan(spec)),
-                                              options.hasher(), options.replace));
-    if (!spec.capacity || !spec.fpr || spec.bits || spec.hashes)
+    if (options.rotating && (!spec.capacity || !spec.fpr || spec.bits || spec.hashes))
       throw PlanError(ErrorCode::invalid_argument, PlanField::capacity,
                       "two generations take {capacity}, the keys of one of them, and {fpr}, the "
                       "rate of both together, and no {bits}, {hashes} or {kind}");
+    const Plan plan = std::get<Plan>(bloomery::plan(spec));  // refuses numbers of other kinds
+    if (!options.rotating)
+      return impl_of(url, RedisFilter::create(url, plan, options.hasher(), options.replace));
     return impl_of(url,
                    RotatingRedisFilter::create(url, *spec.capacity, *spec.fpr, options.hasher(),
                                                spec.layout, options.replace));

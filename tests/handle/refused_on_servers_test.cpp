@@ -133,6 +133,19 @@ TEST_F(AnyOnServer, SaysWhatAServerCannot) {
   EXPECT_TRUE(AnyFilter::open(string_at("k")).may_contain("old"));
 }
 
+// Who asks for a window and for generations would otherwise get a filter that does not forget by itself.
+TEST_F(AnyOnServer, PlainFiltersTakeNoNumberOfAnotherKind) {
+  FilterSpec window = spec_, growth = spec_, delta = spec_;
+  window.window = Window{WindowUnit::seconds, 60};
+  growth.growth = 4;
+  delta.delta = 100;
+  for (const std::string& place : {string_at("z"), at("redis+cluster", "z&shards=2")})
+    for (const bool rotating : {false, true})
+      for (const FilterSpec& spec : {window, growth, delta})
+        expect_error(ErrorCode::invalid_argument, {"not a plain filter"},
+                     [&] { (void)AnyFilter::open_or_create(place, spec, {.rotating = rotating}); });
+}
+
 TEST_F(AnyOnServer, AClosedFilterRefusesEveryCall) {
   std::vector<AnyFilter> filters = in_every_place();
   for (AnyFilter& filter : filters) {

@@ -70,6 +70,12 @@ Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
   GivenFlags given;
   for (const auto& [flag, option] : parsed.flags) {
     if (option->count() == 0) continue;
+    // The last of several counts, but two fields would be meant as one key of both, as for sort.
+    if (option->count() > 1 && (flag->id == FlagId::key || flag->id == FlagId::json_key))
+      refuse(fmt::format("{}: {}", verb.name,
+                         flag->id == FlagId::key
+                             ? "-k comes twice; write -k 1,2 for a key of two fields"
+                             : "--json-key comes twice; a key is the value of one field"));
     const std::string value = unmarked(option->results().back());
     set_value(options, *flag, value);
     if (options.ask != Options::Ask::run) return options;

@@ -139,16 +139,25 @@ void KeyFinder::find(std::string_view text, std::span<const std::size_t> ends,
   keys.views.clear();
   keys.problem.clear();
   keys.text.clear();
+  // The bytes between the fields of a key.
+  const std::size_t between = rule_.fields.empty() ? 0 : rule_.fields.size() - 1;
+  const bool is_part = json_ || !rule_.fields.empty();  // of the line
+  std::uint64_t empty = 0;
   if (!wanted.views) {
     Hash128* at = keys.hashes.data();
-    each_key(text, ends, keys.problem, [&](std::string_view key) { *at++ = (*hasher)(key); });
+    each_key(text, ends, keys.problem, [&](std::string_view key) {
+      empty += key.size() == between;
+      *at++ = (*hasher)(key);
+    });
     keys.hashes.resize(static_cast<std::size_t>(at - keys.hashes.data()));
+    keys.empty = is_part ? empty : 0;
     return;
   }
   // Keys that are not part of a line are gathered in the text first, which may move until all of them are there.
   const bool in_place = !json_ && !rule_.ignore_case && rule_.fields.size() <= 1;
   std::vector<std::size_t> key_ends;
   each_key(text, ends, keys.problem, [&](std::string_view key) {
+    empty += key.size() == between;
     if (hasher) keys.hashes[keys.views.size()] = (*hasher)(key);
     if (!in_place) {
       keys.text += key;
@@ -156,6 +165,7 @@ void KeyFinder::find(std::string_view text, std::span<const std::size_t> ends,
     }
     keys.views.push_back(key);
   });
+  keys.empty = is_part ? empty : 0;
   if (hasher) keys.hashes.resize(keys.views.size());
   if (in_place) return;
   for (std::size_t i = 0, begin = 0; i < key_ends.size(); begin = key_ends[i++])

@@ -6,6 +6,7 @@
 #include <bloomery/hash.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,8 +34,9 @@ struct KeysWanted {
 struct Keys {
   std::vector<Hash128> hashes;          // if they were asked for
   std::vector<std::string_view> views;  // likewise; into the lines, or into `text`
-  std::string problem;  // why the line after these has no key; empty: all lines have one
-  std::string text;     // the keys that no line contains as they are
+  std::string problem;      // why the line after these has no key; empty: all lines have one
+  std::uint64_t empty = 0;  // lines whose fields are empty or absent, so that they have one key
+  std::string text;         // the keys that no line contains as they are
 };
 
 class KeyFinder {

@@ -119,6 +119,7 @@ class Stream {
     result_.lines += found.ends.size();
     result_.wanted += wanted;
     result_.bytes += found.block->size;
+    result_.empty += found.keys.empty;
     input_bytes_ += found.block->bytes_read;
     enough_ = enough_ || (request_.stop_early && wanted > 0);
     progress_.update(input_bytes_, result_.lines, sink_.acknowledged());

@@ -67,6 +67,7 @@ struct StreamResult {
   std::uint64_t lines = 0;
   std::uint64_t wanted = 0;  // lines with the wanted answer
   std::uint64_t bytes = 0;   // of text
+  std::uint64_t empty = 0;   // lines that share the empty key, for they have no such field
   double seconds = 0;
   int signal = 0;  // what stopped it, or 0
 };

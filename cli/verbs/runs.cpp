@@ -22,6 +22,9 @@ void remark_stream(const StreamResult& stream, const std::string& outcome) {
   remark(fmt::format("{}, {}; {} in {} ({}){}", counted(stream.lines, "line"), outcome,
                      bytes_text(static_cast<double>(stream.bytes)), duration_text(stream.seconds),
                      speed_text(speed), stream.signal != 0 ? "; stopped by a signal" : ""));
+  if (stream.empty != 0)
+    remark(fmt::format("{} {} an empty key: the field is not there, or nothing is in it",
+                       counted(stream.empty, "line"), stream.empty == 1 ? "has" : "have"));
 }
 
 void keep_output(OutputFile& output, const StreamResult& stream) {

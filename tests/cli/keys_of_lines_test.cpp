@@ -12,6 +12,7 @@
 namespace bloomery {
 namespace {
 
+using test::Arguments;
 using test::Files;
 using test::is_error;
 using test::numbers;
@@ -46,6 +47,23 @@ TEST_F(KeysOfLines, EveryVerbHasThem) {
   ASSERT_EQ(run({"rebuild", "-q", filter, "--ignore-case"}, "AbC\n").code, 0);
   EXPECT_EQ(run({"check", "-q", "-c", filter}, "AbC\nabc\n").out, "1\n");
   EXPECT_EQ(run({"check", "-q", "-c", filter, "--ignore-case"}, "ABC\nabc\n").out, "2\n");
+}
+
+// A wrong number or delimiter gives all lines one key, and dedup drops all but one of them.
+TEST_F(KeysOfLines, EmptyKeysAreCounted) {
+  const std::string filter = made("f.bloom", "");
+  const auto said = [](const Arguments& arguments, const std::string& lines, const char* what) {
+    const std::string err = run(arguments, lines).err;
+    return what == nullptr ? err.find("empty key") == std::string::npos
+                           : err.find(what) != std::string::npos;
+  };
+  EXPECT_TRUE(said({"dedup", "-k", "2"}, "1 a\n2 b\n", "2 lines have an empty key"));
+  EXPECT_TRUE(said({"add", filter, "-k", "2,3", "-d", ","}, "a,b\nc,,d\ne,,\n", "1 line has an"));
+  EXPECT_TRUE(said({"check", filter, "--json-key", "a", "--ignore-case"}, "{}\n{\"a\":\"\"}\n",
+                   "2 lines have"));
+  EXPECT_TRUE(said({"dedup", "-k", "2", "--whitespace"}, "1 a\n", nullptr));
+  EXPECT_TRUE(said({"dedup"}, "\n\na\n", nullptr));
+  EXPECT_TRUE(said({"dedup", "-q", "-k", "2"}, "a\n", nullptr));
 }
 
 TEST_F(KeysOfLines, ALineThatIsNoJsonEndsTheRunBehindTheLinesBeforeIt) {

@@ -76,6 +76,9 @@ TEST(Options, KeysAreSaidOnce) {
   for (const char* const fields : {"", ",", "1,", ",1", "2,0", "1,x", "1,-2"})
     EXPECT_FALSE(refused_options({"dedup", "-k", fields}).empty()) << fields;
   EXPECT_TRUE(says(refused_options({"dedup", "-k", "2,5,2"}), "field 2 comes twice"));
+  EXPECT_TRUE(says(refused_options({"dedup", "-k", "1", "-k2"}), "-k comes twice; write -k 1,2"));
+  EXPECT_TRUE(says(refused_options({"add", "f", "--json-key", "a", "--json-key", "b"}),
+                   "--json-key comes twice"));
   EXPECT_TRUE(says(refused_options({"dedup", "--whitespace"}), "--whitespace goes with -k"));
   EXPECT_TRUE(says(refused_options({"dedup", "-d", ","}), "-d goes with -k"));
   EXPECT_TRUE(

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
 from . import _bloomery, _request
-from ._bloomery import Error, Filter
+from ._bloomery import Error
 from ._locations import convert, merge, rotate, verify
 from ._plans import Plan, plan, predicted_fpr
 
@@ -41,7 +41,7 @@ __version__: str = _bloomery.__version__
 __all__ = ["BloomFilter", "CountingFilter", "ScalableFilter", "WindowFilter", "FrozenFilter", "Filter", "Error", "Plan",
            "Stats", "open", "rebuild", "rotate", "convert", "merge", "verify", "from_bytes", "plan", "predicted_fpr"]
 
-_Made = TypeVar("_Made", bound=Filter)
+_Made = TypeVar("_Made", bound="Filter")
 _COMPARED = (slice(12, 13), slice(16, 32), slice(8192, None))  # of an encoded filter: hash, seed, bits (docs/format.md)
 
 
@@ -85,7 +85,7 @@ class Stats:
     slices: int
 
 
-class _Common(Filter):
+class Filter(_bloomery.Filter):
     """The operations of filters of every kind."""
 
     __slots__ = ("__weakref__",)
@@ -135,7 +135,7 @@ class _Common(Filter):
 
     def __eq__(self, other: object) -> bool:
         """Whether both were made from the same plan, hash and seed and have the same bits."""
-        if not isinstance(other, _Common):
+        if not isinstance(other, Filter):
             return NotImplemented
         made = ("kind", "capacity", "fpr", "bytes", "hashes", "layout", "counter_bits", "window", "slices")
         mine, theirs = self._stats(), other._stats()
@@ -186,7 +186,7 @@ class _Common(Filter):
         return self._is_rebuilt
 
 
-class _Mergeable(_Common):
+class _Mergeable(Filter):
     """Filters that have a union."""
 
     __slots__ = ()
@@ -268,7 +268,7 @@ class CountingFilter(_Mergeable):
 
 
 @final
-class ScalableFilter(_Common):
+class ScalableFilter(Filter):
     """A filter that grows: `capacity` is the first size in keys, and `fpr` holds for any number of keys. Each
     sub-filter is `growth` times as large as the one before it. Errors as for `BloomFilter`."""
 
@@ -280,7 +280,7 @@ class ScalableFilter(_Common):
 
 
 @final
-class WindowFilter(_Common):
+class WindowFilter(Filter):
     """A filter that forgets what is older than `window`: seconds by the clock of this machine, or insertions.
 
     `capacity` is the number of keys within a window, which is forgotten in so many `slices`. After `advance(now)` the
@@ -301,7 +301,7 @@ class WindowFilter(_Common):
 
 
 @final
-class FrozenFilter(_Common):
+class FrozenFilter(Filter):
     """A filter of a set that does not change, in the fewest bits. It is built once, from all of its keys.
 
     >>> spam = FrozenFilter(["a@spam.example", "b@spam.example", "a@spam.example"], 0.001)
@@ -334,7 +334,7 @@ class FrozenFilter(_Common):
         return False
 
 
-class _Elsewhere(_Common):
+class _Elsewhere(Filter):
     """A filter on a server that does not say its kind."""
 
     __slots__ = ()

@@ -24,7 +24,13 @@ def right() -> int:
     bloomery.convert("f.bloom", pathlib.Path("g.bloom"), replace=True)
     bloomery.merge([pathlib.Path("f.bloom"), "g.bloom"], "h.bloom")
     new |= bloomery.verify("h.bloom")
-    return new + known + count + removed + (stats.inserted or 0) + plan.bytes
+    return of_any_kind(seen) + new + known + count + removed + (stats.inserted or 0) + plan.bytes
+
+
+def of_any_kind(seen: bloomery.Filter) -> int:
+    seen.update(["a"])
+    with seen as same:
+        return len(same) + same.stats().capacity
 
 
 def wrong() -> None:

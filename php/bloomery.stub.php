@@ -280,10 +280,18 @@ namespace Bloomery\Legacy {
         /** $m bits for $n keys. */
         public function __construct(int $m, int $n) {}
 
-        /** True: the key was certainly not there before. */
+        /**
+         * True: the key was certainly not there before.
+         *
+         * @tentative-return-type
+         */
         public function addKey(string|int $key): bool {}
 
-        /** False: the key was certainly never added. */
+        /**
+         * False: the key was certainly never added.
+         *
+         * @tentative-return-type
+         */
         public function existKey(string|int $key): bool {}
     }
 
@@ -319,16 +327,24 @@ namespace Bloomery\Legacy {
         /**
          * What each bit of the key was before, 0 or 1, in the order of $hashFunction, as phpredis answers setBit():
          * in_array(0, $bits) means that the key is certainly new.
+         *
+         * @tentative-return-type
          */
         public function add(string|int $string): array {}
 
-        /** False: the key was certainly never added. */
+        /**
+         * False: the key was certainly never added.
+         *
+         * @tentative-return-type
+         */
         public function exists(string|int $string): bool {}
 
         /**
          * Puts the bucket aside, as {bucket}:older, and drops the one that was there before, so that the bucket is empty
          * and a key is forgotten by the second rotation after it. Only with $rotating. False: nothing was added since the
          * last rotation.
+         *
+         * @tentative-return-type
          */
         public function rotate(): bool {}
     }

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 0ee80160c35f0de2e7c80aa3e24b9f5bcd91e515 */
+ * Stub hash: 6ce7df1bd8b0a13cdac044c367c897f3eec9450e */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)
@@ -149,24 +149,27 @@ ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilter___construct, 0,
 	ZEND_ARG_TYPE_INFO(0, n, IS_LONG, 0)
 ZEND_END_ARG_INFO()
 
-#define arginfo_class_Bloomery_Legacy_BloomFilter_addKey arginfo_class_Bloomery_Filter_add
+ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilter_addKey, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_MASK(0, key, MAY_BE_STRING|MAY_BE_LONG, NULL)
+ZEND_END_ARG_INFO()
 
-#define arginfo_class_Bloomery_Legacy_BloomFilter_existKey arginfo_class_Bloomery_Filter_add
+#define arginfo_class_Bloomery_Legacy_BloomFilter_existKey arginfo_class_Bloomery_Legacy_BloomFilter_addKey
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, config, MAY_BE_ARRAY|MAY_BE_OBJECT|MAY_BE_STRING, "[]")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, id, IS_MIXED, 0, "null")
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis_add, 0, 1, IS_ARRAY, 0)
+ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis_add, 0, 1, IS_ARRAY, 0)
 	ZEND_ARG_TYPE_MASK(0, string, MAY_BE_STRING|MAY_BE_LONG, NULL)
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis_exists, 0, 1, _IS_BOOL, 0)
+ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis_exists, 0, 1, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_MASK(0, string, MAY_BE_STRING|MAY_BE_LONG, NULL)
 ZEND_END_ARG_INFO()
 
-#define arginfo_class_Bloomery_Legacy_BloomFilterRedis_rotate arginfo_class_Bloomery_Filter_reload
+ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis_rotate, 0, 0, _IS_BOOL, 0)
+ZEND_END_ARG_INFO()
 
 
 ZEND_METHOD(Bloomery_Filter, __construct);

@@ -7,7 +7,7 @@ echo implode(" ", $e->getClassNames()), "\n";
 foreach ($e->getClasses() as $class)
     foreach ($class->getMethods() as $method)
         if (str_starts_with($method->class, "Bloomery\\") && $method->getName() !== "__construct" && !$method->hasReturnType()
-            && !$class->isSubclassOf("Exception"))
+            && !$method->hasTentativeReturnType() && !$class->isSubclassOf("Exception"))
             echo $method->class, "::", $method->getName(), " has no return type\n";
 var_dump((string)(new ReflectionMethod("Bloomery\Filter", "addMany"))->getReturnType());
 phpinfo(INFO_MODULES);

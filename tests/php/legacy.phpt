@@ -42,8 +42,30 @@ foreach ([[10, 2], [100, 10], [4096, 700], [10007, 3000], [5000000, 500000]] as 
 $f = new Bloomery\Legacy\BloomFilter(1000, 10);
 var_dump($f->addKey(17), $f->existKey("17"), $f->existKey("18"));
 try { clone $f; } catch (Error $e) { echo get_class($e), "\n"; }
+
+// Classes that were derived from those of the posts name no types.
+class Trimmed extends Bloomery\Legacy\BloomFilter
+{
+    #[ReturnTypeWillChange]
+    public function addKey($key) { return parent::addKey(trim($key)); }
+    #[ReturnTypeWillChange]
+    public function existKey($key) { return parent::existKey(trim($key)); }
+}
+abstract class TrimmedInRedis extends Bloomery\Legacy\BloomFilterRedis
+{
+    #[ReturnTypeWillChange]
+    public function add($string) { return parent::add(trim($string)); }
+    #[ReturnTypeWillChange]
+    public function exists($string) { return parent::exists(trim($string)); }
+    #[ReturnTypeWillChange]
+    public function rotate() { return parent::rotate(); }
+}
+$f = new Trimmed(1000, 10);
+var_dump($f->addKey(" a\n"), $f->existKey("a"));
 --EXPECT--
 bool(true)
 bool(true)
 bool(false)
 Error
+bool(true)
+bool(true)

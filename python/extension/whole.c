@@ -136,7 +136,7 @@ PyObject *filter_stats(PyObject *self, PyObject *args) {
 static PyObject *join(PyObject *self, PyObject *other, int (*with)(bloomery_filter *, const bloomery_filter *,
                                                                    bloomery_error *)) {
   if (!PyObject_TypeCheck(other, filter_type)) {
-    PyErr_SetString(PyExc_TypeError, "the other is a filter too");
+    PyErr_SetString(PyExc_TypeError, "a filter is joined with another filter; update() adds keys");
     return NULL;
   }
   if (!is_whole((Filter *)self) || !is_whole((Filter *)other)) return NULL;

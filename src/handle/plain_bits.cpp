@@ -92,7 +92,7 @@ class FileSink final : public PlainSink {
 void refuse_existing_file(const std::string& name, bool replace) {
   std::error_code ignored;
   if (!replace && std::filesystem::exists(std::filesystem::symlink_status(name, ignored)))
-    throw Error(ErrorCode::exists, name + " exists; name another file");
+    throw Error(ErrorCode::exists, name + " exists; name another file, or replace it explicitly");
 }
 
 // A filter that is made from sparse files is sparse too.

@@ -273,7 +273,8 @@ TEST(AnyFilter, ConvertsAPlainFile) {
   // Whatever has the name, in use or not.
   const AnyFilter writer = AnyFilter::open(scratch / "e", Access::write);
   for (const std::string& taken : {scratch / "text", scratch / "e"}) {
-    expect_error(ErrorCode::exists, {taken}, [&] { AnyFilter::convert(scratch / "a", taken); });
+    expect_error(ErrorCode::exists, {taken, "replace it"},
+                 [&] { AnyFilter::convert(scratch / "a", taken); });
     expect_error(ErrorCode::exists, {taken}, [&] {
       (void)AnyFilter::merge(std::vector<std::string>{scratch / "a", scratch / "b"}, taken);
     });

@@ -126,6 +126,9 @@ TEST_F(AnyOnServer, SaysWhatAServerCannot) {
   for (const std::string& one : {at("redis+module", "u"), string_at("u"), scratch_ / "u"})
     expect_error(ErrorCode::wrong_kind, {"in 3 shards"},
                  [&] { AnyFilter::convert(at("redis+cluster", "t"), one); });
+  expect_error(ErrorCode::too_large, {"9,945,954,304 bits", "redis+cluster://"}, [&] {
+    (void)AnyFilter::create(string_at("u"), {.capacity = 1'000'000'000, .fpr = 0.01});
+  });
   const AnyOptions php{.scheme = PhpScheme::string_hashes("FNV")};
   expect_error(ErrorCode::missing, {"none"}, [&] { AnyFilter::rotate(string_at("none"), php); });
   EXPECT_TRUE(memory.may_contain("kept"));

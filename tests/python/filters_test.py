@@ -94,7 +94,7 @@ class EveryKind(unittest.TestCase):
         with self.assertRaises(Error) as caught:
             plain |= counting
         self.assertEqual(caught.exception.code, "wrong_kind")
-        with self.assertRaises(TypeError):
+        with self.assertRaisesRegex(TypeError, r"update\(\) adds keys"):
             plain |= {"a"}
         with self.assertRaises(TypeError):
             bloomery.Filter()

@@ -166,6 +166,7 @@ TEST(RedisUrl, RefusesWhatItDoesNotUnderstand) {
       {"redis+tcp://h?key=k", "'redis+tcp' is not a kind of address"},
       {"redis+cluster+module://h?key=k", "'redis+cluster+module' is not a kind of address"},
       {"redis://h?key=k&shards=3", "'shards' is not a part of an address"},
+      {"redis://h?key=k&password=s", "'password' is not a part of an address; write user:password"},
       {"redis+cluster://h?key=k&shards=0", "is not a number from 1 to 1024"},
       {"redis+cluster://h?key=k&shards=1025", "is not a number from 1 to 1024"},
       {"redis+unix+module:///s?key=k", "not a kind of address"},

@@ -3,6 +3,7 @@
 
 #include <bloomery/error.hpp>
 
+#include "plan/refuse.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/shards/shard_maker.hpp"
 
@@ -91,9 +92,10 @@ RedisHeader header_of_string(const Plan& plan, const Hasher& hasher) {
   validate(plan);
   if (plan.bits > kMaxRedisBits)
     throw Error(ErrorCode::too_large,
-                std::to_string(plan.bits) + " bits do not fit into one Redis string; at most " +
-                    std::to_string(kMaxRedisBits) +
-                    " do: plan fewer items or a higher false-positive rate, or use shards");
+                grouped(plan.bits) + " bits do not fit into one Redis string; at most " +
+                    grouped(kMaxRedisBits) +
+                    " do: plan fewer items or a higher false-positive rate, or use shards, as "
+                    "with redis+cluster://");
   return {.plan = plan, .hasher = hasher, .identity = new_identity()};
 }
 

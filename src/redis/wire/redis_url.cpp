@@ -182,12 +182,13 @@ Query query_of(std::string_view text, bool socket, const RedisUrl& url, std::str
       if (name == "insecure") place = &query.insecure;
     }
     if (place == nullptr)
-      refuse(
-          {quoted(name), " is not a part of an address; ",
-           (name == "db" ? "write the database after the host, as in /2"
-                         : std::string(key) + " is, and timeout" + (socket ? ", and db" : "") +
-                               (cluster ? ", and shards" : "") + (sentinels ? ", and master" : "") +
-                               (tls ? ", and cacert, cert, certkey, sni and insecure" : ""))});
+      refuse({quoted(name), " is not a part of an address; ",
+              (name == "db" ? "write the database after the host, as in /2"
+               : name == "user" || name == "password"
+                   ? "write user:password@ before the host"
+                   : std::string(key) + " is, and timeout" + (socket ? ", and db" : "") +
+                         (cluster ? ", and shards" : "") + (sentinels ? ", and master" : "") +
+                         (tls ? ", and cacert, cert, certkey, sni and insecure" : ""))});
     if (equals == std::string_view::npos) refuse({quoted(name), " has no value; write key=name"});
     if (place->has_value()) refuse({quoted(name), " is there twice; give it once"});
     *place = decoded(pair.substr(equals + 1), "the value of " + std::string(name));

@@ -181,6 +181,10 @@ ZEND_METHOD(Bloomery_Filter, attach) {
   if (!bloomery_take_sizes(&request, no_capacity ? NULL : &capacity, no_fpr ? NULL : &fpr)) RETURN_THROWS();
   zend_class_entry *called = zend_get_called_scope(execute_data);
   if (writes && !bloomery_take_class(&request, called, location)) RETURN_THROWS();
+  if (writes && !on_server && request.spec.kind > BLOOMERY_PLAIN) { /* attach() has no numbers for them */
+    bloomery_refuse(BLOOMERY_WRONG_KIND, "writers share plain filters, and %s makes none; open it", ZSTR_VAL(called->name));
+    RETURN_THROWS();
+  }
   zend_string *place = bloomery_take_location(location);
   if (!place) RETURN_THROWS();
   /* Links are not followed here: they may lead elsewhere later. */

@@ -93,6 +93,7 @@ do { usleep(50000); $new = Filter::attach("w.bloom", true, 1000, 0.001); } while
 var_dump($new->has("mine"), $w->has("mine"));
 foreach (["redis://127.0.0.1:1?key=k", "Http://h2.org"] as $address)
     try { Filter::attach($address); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
+try { Bloomery\WindowFilter::attach("h.bloom", true, 1000, 0.001); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 try { CountingFilter::attach("g.bloom"); } catch (Exception $e) { echo $e->getCode() === Exception::MISSING ? "missing\n" : "?"; }
 --EXPECTF--
 bool(true)
@@ -134,4 +135,5 @@ bool(false)
 bool(true)
 redis 127.0.0.1:1: %s
 Http:// is not the beginning of an address; %s
+writers share plain filters, and Bloomery\WindowFilter makes none; open it
 missing

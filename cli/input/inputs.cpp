@@ -170,6 +170,17 @@ void refuse_output_into(const std::string& filter) {
                 fmt::format("{} is the output as well; write to another file", filter));
 }
 
+void refuse_filter_as_output(const std::optional<std::string>& path) {
+  struct stat status {};
+  if (!path || ::stat(path->c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const FileDescriptor file(::open(path->c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() >= 0 && sniff_at(file.get(), 0).filter)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} is a filter, and -o would replace it by lines; write to another "
+                            "file, or remove it first",
+                            *path));
+}
+
 mode_t rights_of_others(const std::vector<Input>& inputs, gid_t group) {
   mode_t allowed = 0077;
   for (const Input& input : inputs) allowed &= rights_of_others(status_of(input), group);

@@ -37,6 +37,8 @@ struct Input {
 void refuse_own_output(const std::vector<Input>& inputs);
 // Error if the standard output is the filter's file: the results would be written over its bits.
 void refuse_output_into(const std::string& filter);
+// Error if the output is to replace a file with a filter.
+void refuse_filter_as_output(const std::optional<std::string>& path);
 
 // The rights that every file among the inputs gives to others, and to this group.
 [[nodiscard]] mode_t rights_of_others(const std::vector<Input>& inputs, gid_t group);

@@ -24,6 +24,7 @@ int run_check(const Options& options) {
   AnyFilter filter = AnyFilter::open(options.files.front(), Access::read, options.place());
   const bool print = !options.count && !options.quiet;
   if (print) refuse_own_output(inputs);
+  refuse_filter_as_output(options.out);
   output.begin();
   LookUpLines sink(filter);
   const StreamResult stream = run_stream(

@@ -85,6 +85,7 @@ int run_dedup(const Options& options) {
     refuse_output_into(*options.filter);
     narrow_new_files(inputs);
   }
+  refuse_filter_as_output(options.out);
   const std::unique_ptr<Dedup> dedup = make_dedup(options, inputs);
   AnyFilter& filter = dedup->filter;
   output.begin();

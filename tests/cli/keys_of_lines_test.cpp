@@ -225,6 +225,13 @@ TEST_F(OutputFiles, AreNeverTheFilterAndMayBeADevice) {
   EXPECT_TRUE(is_error(run({"dedup", "-q", "--filter", fresh, "-n", "1K", "-o", fresh}, "a\n"),
                        {fresh, "output as well"}));
   EXPECT_FALSE(std::filesystem::exists(fresh));
+  // Nor any other filter: who names it takes -o for --filter.
+  EXPECT_TRUE(is_error(run({"dedup", "-o", filter}, "b\n"), {filter, "is a filter"}));
+  EXPECT_TRUE(is_error(run({"check", "-o", filter, made("g.bloom", "b\n")}, "b\n"),
+                       {filter, "is a filter"}));
+  EXPECT_TRUE(is_error(run({"dedup", "--filter", fresh, "-n", "1K", "-o", filter}, "b\n"),
+                       {filter, "is a filter"}));
+  EXPECT_EQ(run({"check", "-q", "-c", filter}, "a\n").out, "1\n");
   EXPECT_EQ(run({"dedup", "-q", "-o", "/dev/null"}, "a\n").code, 0);
   EXPECT_EQ(run({"dedup", "-q", "-o", "/dev/stdout"}, "a\n").out, "a\n");
 }

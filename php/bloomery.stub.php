@@ -178,8 +178,8 @@ namespace Bloomery {
          * filter are seen at once. A replaced file, and changes to the other kinds in files, are seen by the first
          * attach() of a later second. A filter on a server keeps its connection until then.
          *
-         * $writers: open for writing, in a file together with all others that set it, for plain filters. $capacity and
-         * $fpr: create the filter if there is none.
+         * $writers: open for writing, in a file together with all others that set it, for plain filters. With it
+         * $capacity and $fpr create the filter if there is none.
          */
         public static function attach(#[\SensitiveParameter] string $location, bool $writers = false, ?int $capacity = null, ?float $fpr = null): Filter {}
 

@@ -69,18 +69,20 @@ static void append_tls(smart_str *to, HashTable *ssl) {
   }
 }
 
-/* An IPv6 address, which has two colons, is in brackets; the host may have these already. */
+/* An IPv6 address, which has two colons, is in brackets; the host may have these already. With one colon it has a port. */
 static void append_host(smart_str *to, zval *host) {
   zend_string *text = zval_get_string(host);
   const bool has_brackets = ZSTR_VAL(text)[0] == '[';
   const char *const begin = ZSTR_VAL(text) + has_brackets, *const end = ZSTR_VAL(text) + ZSTR_LEN(text);
   const size_t size = strspn(begin, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ:.%-_");
   const char *const colon = memchr(begin, ':', size);
-  if (colon && memchr(colon + 1, ':', (size_t)(begin + size - colon - 1)) &&
-      begin + size + has_brackets == end && (!has_brackets || end[-1] == ']')) {
+  const bool is_whole = begin + size + has_brackets == end && (!has_brackets || end[-1] == ']');
+  if (colon && is_whole && memchr(colon + 1, ':', (size_t)(begin + size - colon - 1))) {
     smart_str_appendc(to, '[');
     smart_str_appendl(to, begin, size);
     smart_str_appendc(to, ']');
+  } else if (colon && is_whole && !has_brackets && !memchr(begin, '%', size)) {
+    smart_str_append(to, text);
   } else {
     append_encoded(to, text);
   }
@@ -92,12 +94,13 @@ static zend_string *address_of(Server *server) {
   const bool tls = take_tls(server);
   const bool socket = is_given(&server->host) && Z_TYPE(server->host) == IS_STRING && *Z_STRVAL(server->host) == '/';
   smart_str_appends(&address, socket ? "redis+unix://" : tls ? "rediss://" : "redis://");
-  if (is_given(&server->password)) {
-    if (is_given(&server->user)) append_field(&address, &server->user);
+  const bool has_password = is_given(&server->password);
+  if (is_given(&server->user)) append_field(&address, &server->user);
+  if (has_password) {
     smart_str_appendc(&address, ':');
     append_field(&address, &server->password);
-    smart_str_appendc(&address, '@');
   }
+  if (has_password || is_given(&server->user)) smart_str_appendc(&address, '@');
   if (socket) {
     smart_str_appendc(&address, '/');
     zend_string *path = zend_string_init(Z_STRVAL(server->host) + 1, Z_STRLEN(server->host) - 1, false);

@@ -79,8 +79,9 @@ $with->rPush('list', 'x');
 class OnAList extends FilteRepeatedComments { protected $bucket = 'list'; }
 try { (new OnAList($with))->exists('a'); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 // A name or a value without effect would lead to another server or bucket.
-foreach ([['hots' => 'x'], ['prefix' => 'p:'], ['db' => 5, 'database' => 6], ['database' => 5.0], [$port], ['password' => $password, 'user' => null]] as $more)
+foreach ([['hots' => 'x'], ['prefix' => 'p:'], ['db' => 5, 'database' => 6], ['database' => 5.0], [$port], ['user' => 'bob'], ['password' => $password, 'user' => null]] as $more)
     try { echo new FilteRepeatedComments($more + $config) ? "taken\n" : ""; } catch (Exception $e) { echo $e->getMessage(), "\n"; }
+var_dump(is_object(new FilteRepeatedComments(["host" => "127.0.0.1:$port", "password" => $password])));
 // What a value of config does while it is read.
 class Emptying { function __construct(public &$all) {} function __toString(): string { $this->all = []; return '/no/ca'; } }
 class Throwing { function __toString(): string { throw new LogicException('its own'); } }
@@ -157,7 +158,9 @@ config has no 'prefix'; it has host, port, user, password, database, timeout, ss
 'db' of config is there under another name too; give one of the two
 'database' of config is a string or an integer
 config has no '0'; it has host, port, user, password, database, timeout, ssl
+the address names a user and no password%s
 taken
+bool(true)
 Bloomery\Exception
 LogicException
 the filter has been made already; make another one

@@ -197,6 +197,22 @@ TEST(Header, OfEachKindComesBack) {
   EXPECT_EQ(layout_of(window).bits_bytes, 65 * seconds.slice.bytes());
 }
 
+// The sub-filters would have more false positives than the filter states.
+TEST(Header, OfAScalableFilterStatesARateThatItsFirstSubFilterLeavesRoomFor) {
+  Header header = sample();
+  ScalablePlan plan = scalable_plan(100, 0.01, 3);
+  header.sub_filters = {{plan.first, 100}};
+  for (const double fpr : {0.01, 0.009}) {
+    plan.fpr = fpr;
+    header.plan = plan;
+    const auto decode = [&] { (void)decode_headers(start_of(header, header), kPlenty, "f"); };
+    if (fpr == 0.01)
+      decode();
+    else
+      EXPECT_EQ(code_of(decode), ErrorCode::corrupt);
+  }
+}
+
 TEST(Header, AsksForAllOfItsFile) {
   const Header in = sample();
   const FileLayout layout = layout_of(in);

@@ -56,6 +56,29 @@ TEST(Socket, WaitsNoLongerThanItsTimeout) {
   EXPECT_NE(said.find("no answer within 20 ms"), std::string::npos) << said;
 }
 
+// It has hung up when the command is sent, but said why before.
+TEST(Socket, SaysWhyTheServerTookNoCommand) {
+  const test::Listener listener;
+  for (const std::string said : {"-ERR max number of clients reached\r\n", "+OK\r\n", ""}) {
+    detail::Socket socket({.port = listener.port()}, "full");
+    const int client = ::accept(listener.fd(), nullptr, nullptr);
+    ASSERT_EQ(::write(client, said.data(), said.size()), static_cast<ssize_t>(said.size()));
+    ::close(client);
+    const std::string error = error_of(
+        [&] {
+          for (int i = 0; i < 1'000; ++i) {  // the first may go before its end is known
+            socket.send("PING\r\n");
+            std::this_thread::sleep_for(1ms);
+          }
+        },
+        ErrorCode::unavailable);
+    EXPECT_EQ(error, said[0] == '-' ? "full: ERR max number of clients reached; try again"
+                                    : "full: the connection broke: Broken pipe before it said "
+                                      "anything; if its port is one for TLS, write rediss:// or "
+                                      "valkeys://");
+  }
+}
+
 // A balancer that hears nothing for 4 minutes forgets the connection.
 TEST(Socket, IsKeptAliveOverTcp) {
   const auto value = [](int fd, int level, int name) {

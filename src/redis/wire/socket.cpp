@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -150,9 +151,20 @@ void Socket::send_raw(std::string_view bytes) {
     } else if (errno == EAGAIN) {
       if (!wait(POLLOUT, timeout_)) refuse_silence();
     } else if (errno != EINTR) {
-      broken(std::string("the connection broke: ") + std::strerror(errno));
+      const std::string reason = std::strerror(errno);
+      refuse_as_the_server();
+      broken("the connection broke: " + reason);
     }
   }
+}
+
+void Socket::refuse_as_the_server() const {
+  if (has_received_ || tls_ != nullptr) return;
+  std::array<char, 128> said{};
+  const ssize_t size = recv(descriptor_, said.data(), said.size(), 0);
+  if (size <= 0 || said[0] != '-') return;
+  const std::string_view line(said.data() + 1, static_cast<std::size_t>(size - 1));
+  refuse(std::string(line.substr(0, line.find('\r'))) + "; try again");
 }
 
 bool Socket::has_input() const { return wait(POLLIN, std::chrono::milliseconds(0)); }

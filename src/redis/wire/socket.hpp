@@ -55,6 +55,8 @@ class Socket {
   [[nodiscard]] bool wait(short events, std::chrono::milliseconds most) const;
   [[noreturn]] void refuse(const std::string& what) const;
   [[noreturn]] void refuse_silence() const;
+  // If the server has refused a new connection with an error and hung up, throws that.
+  void refuse_as_the_server() const;
   [[noreturn]] void broken(const std::string& what) const;
 
   std::string name_;

@@ -49,7 +49,7 @@ void Cluster::learn() {
       if (clustered_)
         table_.learn(*reply, candidate);
       else if (!says(*reply, "cluster support disabled") && !says(*reply, "unknown"))
-        throw Connection::meaning(*reply, connection.name());
+        throw meaning(*reply, connection.name());
       known_ = true;
       return;
     } catch (const Error& error) {
@@ -239,14 +239,14 @@ std::vector<History> Cluster::histories(const std::vector<std::string>& keys) {
   }
   std::vector<History> histories(keys.size());
   run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
-    const std::string_view text(reply->str, reply->str == nullptr ? 0 : reply->len);
+    const std::string_view text = text_of(*reply);
     // With other errors it does not tell, now or later.
     constexpr std::array<std::string_view, 4> kPassing = {"BUSY", "LOADING", "MASTERDOWN",
                                                           "CLUSTERDOWN"};
     if (reply->type == REDIS_REPLY_ERROR &&
         std::ranges::any_of(kPassing,
                             [&](std::string_view each) { return text.starts_with(each); }))
-      throw Connection::meaning(*reply, name_of(name_, keys[i]));
+      throw meaning(*reply, name_of(name_, keys[i]));
     histories[i].take(text);
   });
   return histories;
@@ -276,7 +276,7 @@ Reply Cluster::ask(std::string_view key, Request request) {
   Reply answer;
   run_all({&request, 1}, [&](std::size_t, std::size_t, Reply reply) {
     if (reply->type == REDIS_REPLY_ERROR)
-      throw Connection::meaning(*reply, name_of(node(request.node_).connection.name(), key));
+      throw meaning(*reply, name_of(node(request.node_).connection.name(), key));
     answer = std::move(reply);
   });
   return answer;

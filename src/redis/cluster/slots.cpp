@@ -13,10 +13,9 @@ namespace {
 
 constexpr std::size_t kMostNodes = 4096;
 
-std::string_view text_of(const redisReply& reply) {
-  return reply.type == REDIS_REPLY_STRING || reply.type == REDIS_REPLY_STATUS
-             ? std::string_view(reply.str, reply.len)
-             : std::string_view();
+std::string host_in(const redisReply& reply) {
+  const bool is_text = reply.type == REDIS_REPLY_STRING || reply.type == REDIS_REPLY_STATUS;
+  return std::string(is_text ? text_of(reply) : "");
 }
 
 [[noreturn]] void refuse(const RedisAddress& asked) {
@@ -35,7 +34,7 @@ std::string name_beside(std::string_view key, std::string_view end) {
 
 std::optional<Redirection> redirection_of(const redisReply& reply) {
   if (reply.type != REDIS_REPLY_ERROR) return std::nullopt;
-  std::string_view text(reply.str, reply.len);
+  std::string_view text = text_of(reply);
   Redirection to;
   if (text.starts_with("TRYAGAIN")) return to;
   if (text.starts_with("MOVED "))
@@ -95,8 +94,8 @@ void SlotTable::learn(const redisReply& slots, const RedisAddress& asked) {
     const redisReply& port = *master.element[1];
     if (port.type != REDIS_REPLY_INTEGER || port.integer < 1 || port.integer > 65'535)
       refuse(asked);
-    const Node node = next.node_of(std::string(text_of(*master.element[0])),
-                                   static_cast<std::uint16_t>(port.integer), asked);
+    const Node node =
+        next.node_of(host_in(*master.element[0]), static_cast<std::uint16_t>(port.integer), asked);
     std::fill(next.owners_.begin() + first.integer, next.owners_.begin() + last.integer + 1, node);
   }
   *this = std::move(next);

@@ -79,20 +79,19 @@ void run_transactions(Cluster& cluster, std::span<const Transaction> transaction
 }
 
 bool has_no_room(const redisReply& reply) {
-  return reply.type == REDIS_REPLY_ERROR &&
-         std::string_view(reply.str, reply.len).starts_with("OOM");
+  return reply.type == REDIS_REPLY_ERROR && text_of(reply).starts_with("OOM");
 }
 
 bool is_aborted(const redisReply& reply, const std::string& name) {
   constexpr std::string_view kReason = "because of: ";
-  const std::string_view said(reply.str, reply.str == nullptr ? 0 : reply.len);
+  const std::string_view said = text_of(reply);
   if (reply.type != REDIS_REPLY_ERROR || !said.starts_with("EXECABORT")) return false;
   const std::size_t at = said.find(kReason);
   if (at == std::string_view::npos) return true;
   redisReply reason = reply;
   reason.str += at + kReason.size();
   reason.len -= at + kReason.size();
-  throw Connection::meaning(reason, name);
+  throw meaning(reason, name);
 }
 
 }  // namespace bloomery::detail

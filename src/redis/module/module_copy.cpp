@@ -128,7 +128,7 @@ class ShardsCopy {
     const Reply found = cluster_.ask(record_key_, {"GET", record_key_});
     if (found->type == REDIS_REPLY_NIL) return std::nullopt;
     require_type(found, REDIS_REPLY_STRING, what);
-    const std::string_view bytes(found->str, found->len);
+    const std::string_view bytes = text_of(*found);
     if (is_claim(bytes)) throw being_made(what);
     if (!replace)
       throw Error(ErrorCode::exists,
@@ -148,7 +148,7 @@ class ShardsCopy {
     const std::string what = name_of(cluster_.name(), record_key_);
     const Reply found = cluster_.ask(record_key_, {"GET", record_key_});
     if (found->type != REDIS_REPLY_NIL) require_type(found, REDIS_REPLY_STRING, what);
-    if (found->type == REDIS_REPLY_NIL || std::string_view(found->str, found->len) != *replaced_)
+    if (text_of(*found) != *replaced_)
       throw Error(ErrorCode::unavailable,
                   what + ": another filter was put there in the meantime; try again");
   }

@@ -60,7 +60,7 @@ class ModuleLoader::Staged {
     request.next().command({"TYPE", key()});
     cluster_.run_all({&request, 1}, [&](std::size_t, std::size_t, const detail::Reply& reply) {
       detail::require_chunk_reply(*reply, REDIS_REPLY_STATUS, name_);
-      const std::string_view said(reply->str, reply->len);
+      const std::string_view said = detail::text_of(*reply);
       if (said != "OK" && said != "bloomery-" && said != "MBbloom--")
         throw Error(ErrorCode::not_a_filter,
                     name_ + ": what was restored is not a filter of a module");

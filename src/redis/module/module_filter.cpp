@@ -128,7 +128,7 @@ ModuleRecord find_record(Cluster& cluster, const RedisPlace& place) {
                                         detail::quoted_key(place.key) +
                                         "; create the filter, or check the name");
   detail::require_type(found, REDIS_REPLY_STRING, name);
-  const std::string_view bytes(found->str, found->len);
+  const std::string_view bytes = detail::text_of(*found);
   if (detail::is_claim(bytes)) throw detail::being_made(name);
   const ModuleRecord record = detail::decode_module_record(bytes, name);
   if (*place.shards != 0 && *place.shards != record.shards)

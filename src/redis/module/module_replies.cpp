@@ -14,7 +14,7 @@ namespace bloomery::detail {
 namespace {
 
 // Formats a number so that reading it gives the same number.
-std::string text_of(double fpr) {
+std::string shortest(double fpr) {
   std::array<char, 32> digits;
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), fpr).ptr};
 }
@@ -66,7 +66,7 @@ double fpr_of(const SubFilter& of) {
 }  // namespace
 
 std::vector<std::string> reserve_words(const ModuleReserve& reserve, std::uint64_t capacity) {
-  std::vector<std::string> words{text_of(reserve.fpr), std::to_string(capacity)};
+  std::vector<std::string> words{shortest(reserve.fpr), std::to_string(capacity)};
   const auto add = [&](auto... more) { (words.emplace_back(more), ...); };
   switch (reserve.kind) {
     case Kind::plain:
@@ -101,7 +101,7 @@ bool is_unknown_command(const redisReply& reply) noexcept {
 }
 
 Error module_meaning(const redisReply& reply, const std::string& name) {
-  const std::string said = name + ": " + std::string(reply.str, reply.len);
+  const std::string said = name + ": " + std::string(text_of(reply));
   if (says(reply, "unknown command") && says(reply, "BF.MDEL"))
     return {ErrorCode::wrong_kind,
             name + ": the server's module cannot remove keys; load bloomery.so"};
@@ -117,7 +117,7 @@ Error module_meaning(const redisReply& reply, const std::string& name) {
   if (says(reply, "is full"))
     return {ErrorCode::no_space, said + "; make a larger filter, or one that grows"};
   if (says(reply, "does not count")) return {ErrorCode::wrong_kind, said};
-  return Connection::meaning(reply, name);
+  return meaning(reply, name);
 }
 
 void require_module_reply(const redisReply& reply, int type, const std::string& name) {
@@ -135,7 +135,7 @@ ModuleInfo info_in(const redisReply& reply, const std::string& name) {
     const redisReply& value = *reply.element[i + 1];
     if (title.str == nullptr) throw unexpected(name);
     if (value.type != REDIS_REPLY_INTEGER) continue;
-    const std::string_view what(title.str, title.len);
+    const std::string_view what = text_of(title);
     const auto number = static_cast<std::uint64_t>(value.integer);
     if (what == "Capacity") {
       has_capacity = true;
@@ -154,9 +154,7 @@ std::optional<ModuleFill> fill_in(const redisReply& reply) try {
   if (reply.type != REDIS_REPLY_ARRAY || reply.elements < 2) return std::nullopt;
   double ones = 0, bits = 0, absent = 1;
   for (std::size_t i = 1; i < reply.elements; ++i) {  // the first is about all sub-filters
-    const redisReply& line = *reply.element[i];
-    const auto sub_filter =
-        sub_filter_in(line.str != nullptr ? std::string_view(line.str, line.len) : "");
+    const auto sub_filter = sub_filter_in(text_of(*reply.element[i]));
     if (!sub_filter) return std::nullopt;
     const auto m = static_cast<double>(sub_filter->bits);
     bits += m;
@@ -179,8 +177,7 @@ std::optional<ModuleReserve> reserve_in(const redisReply& reply, const std::stri
   const auto word = [&]() -> std::string_view {
     if (next == list.elements || list.element[next]->type != REDIS_REPLY_STRING)
       throw unexpected(name);
-    const redisReply& it = *list.element[next++];
-    return {it.str, it.len};
+    return text_of(*list.element[next++]);
   };
   const auto number = [&](auto& to) {
     const std::string_view text = word();
@@ -229,7 +226,7 @@ void require_chunk_reply(const redisReply& reply, int type, const std::string& n
     for (const std::string_view text : {"received bad data", "invalid", "Bad data", "DUMP payload"})
       if (says(reply, text))
         throw Error(ErrorCode::corrupt,
-                    name + ": " + std::string(reply.str, reply.len) +
+                    name + ": " + std::string(text_of(reply)) +
                         (no_place ? "; the filter that was read has grown or was replaced "
                                     "meanwhile (do it again), or what was sent is damaged"
                                   : "; what was sent is damaged, or of a module or a server "
@@ -244,7 +241,7 @@ ModuleChunk chunk_in(const redisReply& reply, std::uint64_t after, const std::st
   require_chunk_reply(*reply.element[0], REDIS_REPLY_INTEGER, name);
   require_chunk_reply(*reply.element[1], REDIS_REPLY_STRING, name);
   const auto iterator = static_cast<std::uint64_t>(reply.element[0]->integer);
-  const std::string_view bytes(reply.element[1]->str, reply.element[1]->len);
+  const std::string_view bytes = text_of(*reply.element[1]);
   // If the iterator did not increase, the dump would never end.
   if ((iterator != 0 && iterator <= after) || bytes.size() > kMostChunkBytes)
     throw unexpected(name);

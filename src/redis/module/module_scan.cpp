@@ -35,7 +35,7 @@ class Scan {
       require_elements(*reply, 2, cluster_.name());
       require_type(*reply->element[1], REDIS_REPLY_ARRAY, cluster_.name());
       take({reply->element[1]->element, reply->element[1]->elements});
-      cursor.assign(reply->element[0]->str, reply->element[0]->len);
+      cursor = text_of(*reply->element[0]);
     } while (cursor != "0");
   }
 
@@ -44,7 +44,7 @@ class Scan {
     std::vector<std::string> keys;
     Request request("");
     for (const redisReply* name : names) {
-      const auto [key, is_new] = met_.emplace(name->str, name->len);
+      const auto [key, is_new] = met_.emplace(text_of(*name));
       if (!is_new) continue;
       keys.push_back(*key);
       request.next().command({"BF.INFO", *key});

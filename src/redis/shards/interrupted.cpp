@@ -32,7 +32,7 @@ std::optional<std::string> get(Cluster& cluster, const std::string& key, std::si
   const Reply found = cluster.ask(key, {"GETRANGE", key, "0", std::to_string(bytes - 1)});
   require_type(found, REDIS_REPLY_STRING, name_of(cluster.name(), key));
   if (found->len == 0) return std::nullopt;
-  return std::string(found->str, found->len);
+  return std::string(text_of(*found));
 }
 
 // True: the maker of the filter with this identity still holds its claim.

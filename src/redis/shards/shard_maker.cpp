@@ -83,7 +83,7 @@ class Maker {
     }
     const Reply found = cluster_.ask(key, {"GETRANGE", key, "0", "7"});
     require_type(found, REDIS_REPLY_STRING, name_of(cluster_.name(), key));
-    if (is_claim({found->str, found->len})) throw being_made(name_of(cluster_.name(), key));
+    if (is_claim(text_of(*found))) throw being_made(name_of(cluster_.name(), key));
     // Another maker has dropped its claim since.
     if (found->len == 0 && is_first_try) return claim(false);
     throw Error(ErrorCode::exists, name_of(cluster_.name(), key) +
@@ -150,7 +150,7 @@ class Maker {
       const std::string last = std::to_string(shards_.committed.size() - 1);
       const Reply found = cluster_.ask(key, {"GETRANGE", key, "0", last});
       require_type(found, REDIS_REPLY_STRING, name_of(cluster_.name(), key));
-      const std::string_view start(found->str, found->len);
+      const std::string_view start = text_of(*found);
       if (dropped->integer != 1 && start == shards_.committed) return true;
       remove(!start.empty() && !is_claim(start));
     } catch (...) {

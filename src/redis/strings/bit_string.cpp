@@ -124,7 +124,7 @@ void BitString::check_length(const redisReply& reply) {
 
 void BitString::check_identity(const redisReply& reply) const {
   require_type(reply, REDIS_REPLY_STRING, name_);
-  require_identity(std::string_view(reply.str, reply.len));
+  require_identity(text_of(reply));
 }
 
 void BitString::check_proof(std::size_t command, const redisReply& reply) {

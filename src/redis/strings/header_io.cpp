@@ -43,7 +43,7 @@ StringStart read_start(Cluster& cluster, std::string_view key) {
     if (command == 0)
       start.length = static_cast<std::uint64_t>(reply->integer);
     else
-      start.bytes.assign(reply->str, reply->len);
+      start.bytes = text_of(*reply);
   });
   return start;
 }

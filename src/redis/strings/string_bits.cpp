@@ -170,7 +170,7 @@ void StringBits::check_headers(RedisHeader header) {
     if (command == 0) return string.check_length(*reply);
     require_type(reply, REDIS_REPLY_STRING, string.name());
     header.shard = static_cast<std::uint32_t>(shard);
-    if (std::string_view(reply->str, reply->len) != encode_redis_header(header))
+    if (text_of(*reply) != encode_redis_header(header))
       throw Error(ErrorCode::mismatch, string.name() + " is not shard " + std::to_string(shard) +
                                            " of " + std::to_string(header.shards) +
                                            " of this filter: another is being put in its place, "

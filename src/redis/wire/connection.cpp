@@ -75,9 +75,8 @@ Error auth_error(const redisReply& reply, const std::string& name) {
       "ERR Client sent AUTH",
       "ERR wrong number of arguments",
       "ERR max number of clients"};
-  const std::string_view text(reply.str, reply.len);
   for (const std::string_view each : kSafeToShow)
-    if (text.starts_with(each)) return Connection::meaning(reply, name);
+    if (text_of(reply).starts_with(each)) return meaning(reply, name);
   return {ErrorCode::denied, name + ": the server refuses AUTH; check user and password"};
 }
 
@@ -96,32 +95,12 @@ std::vector<std::string> ask_sentinel(const RedisAddress& sentinel, const std::s
   require_elements(*reply, 2, connection.name());
   for (std::size_t i = 0; i < reply->elements; ++i) {
     require_type(*reply->element[i], REDIS_REPLY_STRING, connection.name());
-    said.emplace_back(reply->element[i]->str, reply->element[i]->len);
+    said.emplace_back(text_of(*reply->element[i]));
   }
   return said;
 }
 
 }  // namespace
-
-std::string name_of(const std::string& server, std::string_view key) {
-  return server + " " + quoted_key(key);
-}
-
-std::string quoted_key(std::string_view key) {
-  std::string quoted = "'";
-  for (const char c : key) {
-    if (c == '\0')
-      quoted += "\\x00";
-    else
-      quoted += c;
-  }
-  return quoted += '\'';
-}
-
-bool says(const redisReply& reply, std::string_view part) noexcept {
-  return reply.str != nullptr &&
-         std::string_view(reply.str, reply.len).find(part) != std::string_view::npos;
-}
 
 Connection::Connection(RedisAddress address)
     : address_(std::move(address)),
@@ -162,8 +141,7 @@ void Connection::require_master() {
   const Reply role = receive();
   if (role->type == REDIS_REPLY_ERROR) throw meaning(*role, name_);
   if (role->type != REDIS_REPLY_ARRAY || role->elements == 0 ||
-      role->element[0]->type != REDIS_REPLY_STRING ||
-      std::string_view(role->element[0]->str, role->element[0]->len) != "master")
+      role->element[0]->type != REDIS_REPLY_STRING || text_of(*role->element[0]) != "master")
     throw Error(ErrorCode::unavailable,
                 name_ +
                     ": the server that the sentinels name is not the master; try again when "
@@ -210,7 +188,7 @@ void Connection::ask_history() {
     const Reply reply = receive();
     // No answer to INFO: the server says it and hangs up.
     if (says(*reply, "ERR max number of clients")) throw meaning(*reply, name_);
-    if (reply->str != nullptr) history.take({reply->str, reply->len});
+    history.take(text_of(*reply));
   }
   if (!history.is_known()) return;
   history_ = std::move(history);
@@ -334,78 +312,6 @@ Reply Connection::ask(std::initializer_list<std::string_view> words) {
   Reply reply = receive();
   if (reply->type == REDIS_REPLY_ERROR) throw meaning(*reply, name_);
   return reply;
-}
-
-Error Connection::meaning(const redisReply& reply, const std::string& what) {
-  struct Meaning {
-    std::string_view start;
-    ErrorCode code;
-    const char* hint;
-  };
-  constexpr const char* kLacking =
-      "the server is too old for it, or lacks a module (bloomery.so or RedisBloom)";
-  static constexpr std::array<Meaning, 22> kMeanings = {{
-      {"NOAUTH", ErrorCode::denied, "give a password"},
-      {"WRONGPASS", ErrorCode::denied, "check user and password"},
-      {"ERR invalid password", ErrorCode::denied, "check the password"},
-      {"ERR AUTH <password> called without any password", ErrorCode::denied,
-       "leave the password out"},
-      {"NOPERM", ErrorCode::denied, "give the user these rights"},
-      {"LOADING", ErrorCode::unavailable, "try again when it has read its data"},
-      {"BUSY", ErrorCode::unavailable, "try again when its script has ended"},
-      {"MASTERDOWN", ErrorCode::unavailable,
-       "try again when the replica is connected to its master"},
-      {"CLUSTERDOWN", ErrorCode::unavailable, "try again when the cluster serves all slots"},
-      {"TRYAGAIN", ErrorCode::unavailable, "try again when the slot has moved"},
-      {"MOVED", ErrorCode::unavailable, "give the address of the cluster's node that is named"},
-      {"ASK", ErrorCode::unavailable, "try again when the slot has moved"},
-      {"CROSSSLOT", ErrorCode::invalid_argument,
-       "a brace in the name is no hash tag; leave it out, or put the whole name into braces"},
-      {"READONLY", ErrorCode::read_only, "give the address of the primary"},
-      {"OOM", ErrorCode::no_space, "raise the server's maxmemory"},
-      {"MISCONF", ErrorCode::no_space, "see why the server cannot save"},
-      {"NOREPLICAS", ErrorCode::unavailable, "try again when its replicas are connected"},
-      {"ERR max number of clients", ErrorCode::unavailable,
-       "try again when some have gone, or raise the server's maxclients"},
-      {"WRONGTYPE", ErrorCode::not_a_filter, "check the key"},
-      {"ERR unknown command", ErrorCode::io, kLacking},
-      {"ERR Unknown Redis command", ErrorCode::io, kLacking},  // in a script
-      {"ERR Unknown command", ErrorCode::io, kLacking},        // in a script of Valkey 8
-  }};
-  // A right that a script lacks is reported as an ERR about the script. The first text is that of 6.2 and 7.0, the
-  // second that of later versions.
-  static constexpr std::array<std::string_view, 2> kDeniedToScript = {
-      "The user executing the script can't ", "ACL failure in script: "};
-  const std::string_view text(reply.str, reply.len);
-  std::string message = what;
-  message.append(": ").append(text);
-  for (const Meaning& each : kMeanings)
-    if (text.starts_with(each.start)) return {each.code, message.append("; ").append(each.hint)};
-  // Such an error comes from 6.2; later versions report it in the same way as outside of a script.
-  if (text.starts_with("ERR ") && text.find(": -OOM ") != std::string_view::npos)
-    return {ErrorCode::no_space, message.append("; raise the server's maxmemory")};
-  for (const std::string_view each : kDeniedToScript)
-    if (text.starts_with("ERR ") && text.find(each) != std::string_view::npos)
-      return {ErrorCode::denied,
-              message.append(
-                  "; give the user EXISTS, TYPE, GET, SET, GETRANGE, SETRANGE, STRLEN, BITFIELD, "
-                  "BITCOUNT, RENAME, EXPIRE, PERSIST, PEXPIRE, UNLINK and DEL (and BF.* for "
-                  "filters of a module), on the key and on {key}:*")};
-  return {ErrorCode::io, message};
-}
-
-void require_type(const redisReply& reply, int type, const std::string& what) {
-  if (reply.type == REDIS_REPLY_ERROR) throw Connection::meaning(reply, what);
-  if (reply.type != type)
-    throw Error(ErrorCode::io,
-                what + ": this is not how a Redis server answers; check the address");
-}
-
-void require_elements(const redisReply& reply, std::size_t count, const std::string& what) {
-  if (reply.elements != count)
-    throw Error(ErrorCode::io, what + ": the answer has " + std::to_string(reply.elements) +
-                                   " elements, and " + std::to_string(count) +
-                                   " were asked for; check the address");
 }
 
 }  // namespace bloomery::detail

@@ -1,10 +1,8 @@
 // A connection to one Redis server: it sends commands and receives replies, any number of them in flight.
 #pragma once
 
-#include <bloomery/error.hpp>
 #include <bloomery/redis_url.hpp>
 
-#include <hiredis/hiredis.h>
 #include <hiredis/read.h>
 
 #include <chrono>
@@ -20,24 +18,13 @@
 #include "base/origin.hpp"
 #include "redis/wire/commands.hpp"
 #include "redis/wire/history.hpp"
+#include "redis/wire/replies.hpp"
 #include "redis/wire/socket.hpp"
 
 namespace bloomery::detail {
 
-struct FreeReply {
-  void operator()(redisReply* reply) const noexcept { freeReplyObject(reply); }
-};
-using Reply = std::unique_ptr<redisReply, FreeReply>;
-
 // The limit on the length of a reply: the longest reply that is requested is a chunk of a dump.
 constexpr std::size_t kMostReplyBytes = std::size_t{65} << 20;
-
-// The name of a key in errors: "redis host:port 'key'".
-[[nodiscard]] std::string name_of(const std::string& server, std::string_view key);
-// The key in quotation marks. A zero byte, at which the text of an Error would end, is written as \x00.
-[[nodiscard]] std::string quoted_key(std::string_view key);
-// Whether the text of an error reply contains these words.
-[[nodiscard]] bool says(const redisReply& reply, std::string_view part) noexcept;
 
 class Connection {
  public:
@@ -58,8 +45,6 @@ class Connection {
   // Sends one command and returns its reply. An error of the server is thrown.
   Reply ask(std::initializer_list<std::string_view> words);
 
-  // The Error for an error reply; `what` names the server or the key that it is about.
-  [[nodiscard]] static Error meaning(const redisReply& reply, const std::string& what);
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   void drop() noexcept;
 
@@ -96,14 +81,6 @@ class Connection {
   bool was_closed_ = false;                     // while it idled: the next connection may be, too
   unsigned asked_in_vain_ = 0;                  // for the history: how often in a row
 };
-
-// Error{io}: the reply has another type than a reply to the command. Throws the Error of an error reply.
-void require_type(const redisReply& reply, int type, const std::string& what);
-inline void require_type(const Reply& reply, int type, const std::string& what) {
-  require_type(*reply, type, what);
-}
-// Error{io}: the array has another number of elements.
-void require_elements(const redisReply& reply, std::size_t count, const std::string& what);
 
 // ---- sentinels (sentinel.cpp) ---------------------------------------------------------------------
 // Source: https://redis.io/docs/latest/develop/reference/sentinel-clients/

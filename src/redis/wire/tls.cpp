@@ -23,7 +23,7 @@ unsigned long take_error() {
   return error;
 }
 
-std::string text_of(unsigned long error) {
+std::string reason_of(unsigned long error) {
   if (ERR_SYSTEM_ERROR(error)) return std::strerror(ERR_GET_REASON(error));
   const char* const text = ERR_reason_error_string(error);
   return text != nullptr ? text : "unknown";
@@ -45,13 +45,13 @@ Tls::Tls(const RedisTls& options, const std::string& host, std::string name)
   ERR_clear_error();
   const auto require = [this](bool done) {
     if (!done)
-      throw Error(ErrorCode::unavailable, name_ + ": TLS cannot begin: " + text_of(take_error()));
+      throw Error(ErrorCode::unavailable, name_ + ": TLS cannot begin: " + reason_of(take_error()));
   };
   const auto require_file = [this](bool done, const std::string& file, const char* what) {
     if (!done)
       throw Error(ErrorCode::invalid_argument,
                   name_ + ": '" + file + "' has no " + what +
-                      " in PEM that can be read: " + text_of(take_error()));
+                      " in PEM that can be read: " + reason_of(take_error()));
   };
   context_.reset(SSL_CTX_new(TLS_client_method()));
   require(context_ != nullptr);
@@ -172,8 +172,8 @@ void Tls::fail(int result) {
             ": the server does not answer with TLS; write redis:// if it is a Redis server, or "
             "name its port for TLS");
   const int alert = ERR_GET_REASON(error) - SSL_AD_REASON_OFFSET;
-  if (alert > 0 && alert < 256) refuse_client(text_of(error));
-  throw Error(ErrorCode::unavailable, name_ + ": TLS fails: " + text_of(error));
+  if (alert > 0 && alert < 256) refuse_client(reason_of(error));
+  throw Error(ErrorCode::unavailable, name_ + ": TLS fails: " + reason_of(error));
 }
 
 }  // namespace bloomery::detail

@@ -205,6 +205,12 @@ void Cluster::run_all(std::span<Request> requests, const Take& take) {
     if (request.fault()) throw *request.fault();
 }
 
+Reply Cluster::reply_to(Request& request) {
+  Reply answer;
+  run_all({&request, 1}, [&](std::size_t, std::size_t, Reply reply) { answer = std::move(reply); });
+  return answer;
+}
+
 void UnmovedSlots::require() const {
   if (cluster_->changes() != changes_)
     throw Error(
@@ -261,25 +267,18 @@ void Cluster::drop() noexcept {
 }
 
 Reply Cluster::ask(std::string_view key, std::initializer_list<std::string_view> words) {
-  Request request(key);
-  request.next().command(words);
-  return ask(key, std::move(request));
+  return ask_for(key, {key, words});
 }
 
 Reply Cluster::ask(std::string_view key, const std::vector<std::string>& words) {
-  Request request(key);
-  request.next().command(words);
-  return ask(key, std::move(request));
+  return ask_for(key, {key, words});
 }
 
-Reply Cluster::ask(std::string_view key, Request request) {
-  Reply answer;
-  run_all({&request, 1}, [&](std::size_t, std::size_t, Reply reply) {
-    if (reply->type == REDIS_REPLY_ERROR)
-      throw meaning(*reply, name_of(node(request.node_).connection.name(), key));
-    answer = std::move(reply);
-  });
-  return answer;
+Reply Cluster::ask_for(std::string_view key, Request request) {
+  Reply reply = reply_to(request);
+  if (reply->type == REDIS_REPLY_ERROR)
+    throw meaning(*reply, name_of(node(request.node_).connection.name(), key));
+  return reply;
 }
 
 }  // namespace bloomery::detail

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +29,13 @@ namespace bloomery::detail {
 class Request {
  public:
   explicit Request(std::string_view key) : slot_(slot_of(key)) {}
+  // A request of one command.
+  Request(std::string_view key, std::initializer_list<std::string_view> words) : Request(key) {
+    next().command(words);
+  }
+  Request(std::string_view key, const std::vector<std::string>& words) : Request(key) {
+    next().command(words);
+  }
 
   // Begins the next command.
   Commands& next() {
@@ -98,6 +106,8 @@ class Cluster {
   void run(std::span<Request> requests, const Take& take);
   // Does the same, and throws the first fault.
   void run_all(std::span<Request> requests, const Take& take);
+  // The reply to a request of one command. It may be an error of the server.
+  Reply reply_to(Request& request);
   // Sends one command and returns its reply. An error of the server is thrown.
   Reply ask(std::string_view key, std::initializer_list<std::string_view> words);
   Reply ask(std::string_view key, const std::vector<std::string>& words);
@@ -115,7 +125,7 @@ class Cluster {
   void learn();
   Node& node(SlotTable::Node number);
   SlotTable::Node target_of(Request& request);
-  Reply ask(std::string_view key, Request request);
+  Reply ask_for(std::string_view key, Request request);
   void forget() noexcept {
     known_ = scope_ == Scope::one_server;
     ++changes_;

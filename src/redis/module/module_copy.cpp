@@ -191,15 +191,14 @@ class ShardsCopy {
     Commands& to = request.next().begin(2 + markers.size());
     to.word("BF.MEXISTS").word(whole);
     for (const std::string& marker : markers) to.word(marker);
-    cluster_.run_all({&request, 1}, [&](std::size_t, std::size_t, const Reply& reply) {
-      require_chunk_reply(*reply, REDIS_REPLY_ARRAY, what);
-      const std::span<redisReply* const> answers(reply->element, reply->elements);
-      if (std::ranges::all_of(answers, [](const redisReply* each) { return each->integer != 0; }))
-        throw Error(ErrorCode::no_space,
-                    what +
-                        ": the shard would be too full to answer anything but \"maybe\"; make a "
-                        "larger filter and add the keys");
-    });
+    const Reply reply = cluster_.reply_to(request);
+    require_chunk_reply(*reply, REDIS_REPLY_ARRAY, what);
+    const std::span<redisReply* const> answers(reply->element, reply->elements);
+    if (std::ranges::all_of(answers, [](const redisReply* each) { return each->integer != 0; }))
+      throw Error(ErrorCode::no_space,
+                  what +
+                      ": the shard would be too full to answer anything but \"maybe\"; make a "
+                      "larger filter and add the keys");
   }
 
   // Turns a shard with all items of the first source into a shard of the new filter.
@@ -210,17 +209,15 @@ class ShardsCopy {
     if (insert(markers, whole, what)) return;
     // The shard is full: no item can be inserted, but another filter can be merged into it.
     merge_beside(whole, staged_.places()[shard], what, [&](const std::string& beside) {
-      Request request(whole);
-      request.next().command({"EVAL", kMakeEmpty, "2", whole, beside});
-      cluster_.run_all({&request, 1}, [&](std::size_t, std::size_t, const Reply& made) {
-        if (made->type == REDIS_REPLY_INTEGER) throw dropped_key(what);
-        if (made->type == REDIS_REPLY_ERROR && is_unknown_command(*made))
-          throw Error(ErrorCode::no_space,
-                      what +
-                          ": the shard is full, and a copy needs room for its marker items; make a "
-                          "larger filter, or load bloomery.so into the server");
-        require_chunk_reply(*made, REDIS_REPLY_STATUS, what);
-      });
+      Request request(whole, {"EVAL", kMakeEmpty, "2", whole, beside});
+      const Reply made = cluster_.reply_to(request);
+      if (made->type == REDIS_REPLY_INTEGER) throw dropped_key(what);
+      if (made->type == REDIS_REPLY_ERROR && is_unknown_command(*made))
+        throw Error(ErrorCode::no_space,
+                    what +
+                        ": the shard is full, and a copy needs room for its marker items; make a "
+                        "larger filter, or load bloomery.so into the server");
+      require_chunk_reply(*made, REDIS_REPLY_STATUS, what);
       if (!insert(markers, beside, what))
         throw Error(ErrorCode::no_space,
                     what +
@@ -236,18 +233,15 @@ class ShardsCopy {
     Commands& to = request.next().begin(4 + items.size());
     to.word("BF.INSERT").word(into).word("NOCREATE").word("ITEMS");
     for (const std::string& item : items) to.word(item);
-    bool full = false;
-    cluster_.run_all({&request, 1}, [&](std::size_t, std::size_t, const Reply& reply) {
-      if (reply->type == REDIS_REPLY_ERROR && says(*reply, "not found")) throw dropped_key(what);
-      require_chunk_reply(*reply, REDIS_REPLY_ARRAY, what);
-      for (const redisReply* each : std::span(reply->element, reply->elements)) {
-        full = each->type == REDIS_REPLY_ERROR && says(*each, "is full");
-        if (full) return;
-        require_module_reply(*each, REDIS_REPLY_INTEGER, what);
-        markers_inserted_ += each->integer != 0 ? 1 : 0;
-      }
-    });
-    return !full;
+    const Reply reply = cluster_.reply_to(request);
+    if (reply->type == REDIS_REPLY_ERROR && says(*reply, "not found")) throw dropped_key(what);
+    require_chunk_reply(*reply, REDIS_REPLY_ARRAY, what);
+    for (const redisReply* each : std::span(reply->element, reply->elements)) {
+      if (each->type == REDIS_REPLY_ERROR && says(*each, "is full")) return false;
+      require_module_reply(*each, REDIS_REPLY_INTEGER, what);
+      markers_inserted_ += each->integer != 0 ? 1 : 0;
+    }
+    return true;
   }
 
   // Merges a filter that `make` puts under a scratch name.
@@ -277,22 +271,20 @@ class ShardsCopy {
   }
 
   void merge(const std::string& into, const std::string& from, const std::string& what) {
-    Request request(into);
-    request.next().command({"EVAL", kMerge, "2", into, from});
-    cluster_.run_all({&request, 1}, [&](std::size_t, std::size_t, const Reply& merged) {
-      if (merged->type == REDIS_REPLY_INTEGER ||
-          (merged->type == REDIS_REPLY_ERROR && says(*merged, "not found")))
-        throw dropped_key(what);
-      if (merged->type == REDIS_REPLY_ERROR && is_unknown_command(*merged))
-        throw Error(ErrorCode::wrong_kind,
-                    what + ": the server's module cannot merge filters; load bloomery.so");
-      if (merged->type == REDIS_REPLY_ERROR && says(*merged, "differ in their parameters"))
-        throw Error(ErrorCode::mismatch,
-                    what +
-                        ": the servers have made the shards of the filters in different ways, or "
-                        "with different keys; build one of them again");
-      require_chunk_reply(*merged, REDIS_REPLY_STATUS, what);
-    });
+    Request request(into, {"EVAL", kMerge, "2", into, from});
+    const Reply merged = cluster_.reply_to(request);
+    if (merged->type == REDIS_REPLY_INTEGER ||
+        (merged->type == REDIS_REPLY_ERROR && says(*merged, "not found")))
+      throw dropped_key(what);
+    if (merged->type == REDIS_REPLY_ERROR && is_unknown_command(*merged))
+      throw Error(ErrorCode::wrong_kind,
+                  what + ": the server's module cannot merge filters; load bloomery.so");
+    if (merged->type == REDIS_REPLY_ERROR && says(*merged, "differ in their parameters"))
+      throw Error(ErrorCode::mismatch,
+                  what +
+                      ": the servers have made the shards of the filters in different ways, or "
+                      "with different keys; build one of them again");
+    require_chunk_reply(*merged, REDIS_REPLY_STATUS, what);
   }
 
   void unlink(const std::string& key) noexcept {

@@ -68,11 +68,9 @@ void create_key(Cluster& cluster, const std::string& key, const ModuleReserve& r
   const auto reserve_words = detail::reserve_words(reserve, reserve.capacity);
   std::vector<std::string> words = {"BF.RESERVE", key};
   words.insert(words.end(), reserve_words.begin(), reserve_words.end());
-  detail::Request request(key);
-  request.next().command(words);
-  cluster.run_all({&request, 1}, [&](std::size_t, std::size_t, const Reply& reply) {
-    detail::require_module_reply(*reply, REDIS_REPLY_STATUS, detail::name_of(cluster.name(), key));
-  });
+  detail::Request request(key, words);
+  detail::require_module_reply(*cluster.reply_to(request), REDIS_REPLY_STATUS,
+                               detail::name_of(cluster.name(), key));
 }
 
 void create_shards(Cluster& cluster, const ModuleRecord& record, const ModuleReserve& reserve,

@@ -315,7 +315,7 @@ ModuleInfo ModuleKeys::info() {
 
 std::optional<ModuleFill> ModuleKeys::fill() {
   std::vector<Request> requests;
-  for (const std::string& key : keys_) requests.emplace_back(key).next().command({"BF.DEBUG", key});
+  for (const std::string& key : keys_) requests.push_back({key, {"BF.DEBUG", key}});
   std::optional<ModuleFill> mean = ModuleFill{};
   cluster_.run_all(requests, [&](std::size_t, std::size_t, const Reply& reply) {
     const auto of_shard = fill_in(*reply);
@@ -329,13 +329,8 @@ std::optional<ModuleFill> ModuleKeys::fill() {
 
 std::optional<ModuleReserve> ModuleKeys::reserved() {
   if (!record_) {
-    Request request(keys_[0]);
-    request.next().command({"BF.INFO", keys_[0], "RESERVE"});
-    std::optional<ModuleReserve> reserved;
-    cluster_.run_all({&request, 1}, [&](std::size_t, std::size_t, const Reply& reply) {
-      reserved = reserve_in(*reply, name_of(0));
-    });
-    return reserved;
+    Request request(keys_[0], {"BF.INFO", keys_[0], "RESERVE"});
+    return reserve_in(*cluster_.reply_to(request), name_of(0));
   }
   const ModulePlan& plan = record_->plan;
   return ModuleReserve{.kind = plan.expansion == 0 ? Kind::plain : Kind::scalable,
@@ -380,9 +375,7 @@ void ModuleKeys::check_markers(std::uint32_t shard, Cluster& cluster,
                                const std::string& key) const {
   Request request(key);
   ask_for_markers(shard, key, 0, request);
-  cluster.run_all({&request, 1}, [&](std::size_t, std::size_t, const Reply& reply) {
-    (void)after_markers(shard, 0, *reply);
-  });
+  (void)after_markers(shard, 0, *cluster.reply_to(request));
 }
 
 }  // namespace bloomery::detail

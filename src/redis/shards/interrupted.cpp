@@ -46,8 +46,7 @@ void undo_all(Cluster& cluster, const NotedKeys& noted, bool put_back) {
   const std::vector<std::string>& places = noted.keys.places();
   std::vector<Request> requests;
   for (std::size_t i = 0; i < places.size(); ++i)
-    requests.emplace_back(places[i]).next().command(
-        noted.keys.remove(i, noted.arguments(i), put_back));
+    requests.emplace_back(places[i], noted.keys.remove(i, noted.arguments(i), put_back));
   cluster.run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
     require_type(reply, REDIS_REPLY_INTEGER, name_of(cluster.name(), places[i]));
   });

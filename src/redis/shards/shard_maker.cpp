@@ -99,7 +99,7 @@ class Maker {
   void make_some(std::size_t first, std::size_t end) {
     std::vector<Request> requests;
     for (std::size_t i = first; i < end; ++i)
-      requests.emplace_back(shards_.keys[i]).next().command(shards_.make(i));
+      requests.emplace_back(shards_.keys[i], shards_.make(i));
     cluster_.run_all(requests, [&](std::size_t request, std::size_t, const Reply& reply) {
       const std::string name = name_of(cluster_.name(), shards_.keys[first + request]);
       require_made(reply, name);
@@ -119,8 +119,7 @@ class Maker {
 
   // Runs a step that requires that this maker still holds the claim.
   void keep(const Words& words, bool wherever_its_slot_is = true) {
-    std::vector<Request> requests(1, Request(shards_.claimed));
-    requests[0].next().command(words);
+    std::vector<Request> requests(1, Request(shards_.claimed, words));
     const auto take = [&](std::size_t, std::size_t, const Reply& reply) {
       const std::string name = name_of(cluster_.name(), shards_.first);
       require_made(reply, name);
@@ -163,7 +162,7 @@ class Maker {
   void remove(bool put_back) {
     std::vector<Request> requests;
     for (std::size_t i = 0; i < shards_.keys.size(); ++i)
-      requests.emplace_back(shards_.keys[i]).next().command(shards_.remove(i, put_back));
+      requests.emplace_back(shards_.keys[i], shards_.remove(i, put_back));
     bool all = true;
     cluster_.run(requests, [&](std::size_t, std::size_t, const Reply& reply) {
       all = all && reply->type == REDIS_REPLY_INTEGER;

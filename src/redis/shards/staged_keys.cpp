@@ -141,8 +141,7 @@ void StagedKeys::drop(Cluster& cluster, const std::vector<std::string>& names) n
   try {
     cluster.drop();
     std::vector<Request> requests;
-    for (const std::string& name : names)
-      requests.emplace_back(name).next().command({"UNLINK", name});
+    for (const std::string& name : names) requests.push_back({name, {"UNLINK", name}});
     cluster.run(requests, [](std::size_t, std::size_t, const Reply&) {});
   } catch (...) {
     // The server drops the keys when they expire.

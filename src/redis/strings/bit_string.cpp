@@ -164,11 +164,7 @@ void BitString::require_identity(std::string_view found) const {
               name_ + " was replaced by another filter; open it again if that is yours");
 }
 
-Request BitString::removal_of_stray() const {
-  Request request(key_);
-  request.next().command({"EVAL", kRemoveStray, "1", key_});
-  return request;
-}
+Request BitString::removal_of_stray() const { return {key_, {"EVAL", kRemoveStray, "1", key_}}; }
 
 void BitString::reaches(std::uint64_t bytes) {
   guard_.least_bytes = std::max(guard_.least_bytes, bytes);

@@ -289,13 +289,11 @@ detail::Request RotatingRedisFilter::rotation(std::uint32_t shard, std::uint64_t
   const std::string before = detail::encode_redis_header(header), state = state_in(before);
   header.generation = from + 1;
   const std::string& newer = generations_->newer().strings()[shard].key();
-  detail::Request request(newer);
-  request.next().command(
-      {"EVAL", script(kRotate), "3", newer, generations_->older()->strings()[shard].key(),
-       detail::name_beside(newer, "next"), detail::encode_redis_header(header), last_byte(header),
-       state, shards_ == 0 ? "" : state.substr(0, detail::kShardEndBytes),
-       shard == 0 ? "" : before});
-  return request;
+  return {newer,
+          {"EVAL", script(kRotate), "3", newer, generations_->older()->strings()[shard].key(),
+           detail::name_beside(newer, "next"), detail::encode_redis_header(header),
+           last_byte(header), state, shards_ == 0 ? "" : state.substr(0, detail::kShardEndBytes),
+           shard == 0 ? "" : before}};
 }
 
 bool RotatingRedisFilter::rotate(std::uint64_t from) {

@@ -4,7 +4,6 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
@@ -124,24 +123,19 @@ std::size_t StringBits::run(BitOperation operation, const NextKeyBits& next,
 void StringBits::set_one(std::span<const std::uint64_t> offsets, std::span<bool> before) {
   BitString& string = strings_[0];
   if (string.guard().least_bytes != 0) check_lengths();
-  std::array<Request, 1> request{Request(string.key())};
-  string.ask_bits(request[0], BitOperation::set, offsets);
-  cluster_.run_all(request, [&](std::size_t, std::size_t, const Reply& reply) {
-    require_type(*reply, REDIS_REPLY_ARRAY, string.name());
-    require_elements(*reply, offsets.size(), string.name());
-    for (std::size_t i = 0; i < offsets.size(); ++i) before[i] = string.is_one(*reply->element[i]);
-  });
+  Request request(string.key());
+  string.ask_bits(request, BitOperation::set, offsets);
+  const Reply reply = cluster_.reply_to(request);
+  require_type(*reply, REDIS_REPLY_ARRAY, string.name());
+  require_elements(*reply, offsets.size(), string.name());
+  for (std::size_t i = 0; i < offsets.size(); ++i) before[i] = string.is_one(*reply->element[i]);
   string.reaches(*std::ranges::max_element(offsets) / 8 + 1);
 }
 
 std::uint64_t StringBits::generation_of(std::uint32_t string) {
-  std::array<Request, 1> request{Request(strings_[string].key())};
-  strings_[string].ask_generation(request[0]);
-  std::uint64_t generation = 0;
-  cluster_.run_all(request, [&](std::size_t, std::size_t, const Reply& reply) {
-    generation = strings_[string].generation_in(*reply);
-  });
-  return generation;
+  Request request(strings_[string].key());
+  strings_[string].ask_generation(request);
+  return strings_[string].generation_in(*cluster_.reply_to(request));
 }
 
 bool StringBits::undo_interrupted() noexcept {

@@ -315,9 +315,6 @@ RedisUrl parsed(std::string_view text, std::string_view key) {
     url.shards = number<std::uint32_t>(*query.shards, "the shards", 1, kMaxRedisShards);
   return url;
 }
-}  // namespace
-
-namespace {
 
 RedisUrl parse(std::string_view text, std::string_view key) {
   try {

@@ -88,6 +88,14 @@ Stats detail::stats_from(const Plan& plan, const BlockSample& sample, double fil
           .over_capacity = over_capacity(plan, items, sample.share())};
 }
 
+Stats detail::stats_from(const Plan& plan, const Share& share) noexcept {
+  const double items = estimated_items(plan, share.ones);
+  const double fpr = std::isinf(items) ? 1 : predicted_fpr(plan, items);
+  // Less four standard errors of the sample, so that a filter at its capacity is not over it.
+  const double least = estimated_items(plan, std::max(0.0, share.ones - 4 * share.error));
+  return {share.ones, share.error, share.sampled, items, fpr, over_capacity(plan, least)};
+}
+
 namespace {
 
 // The bits of a block; the array of `standard` is treated as blocks of 512.

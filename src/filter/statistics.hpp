@@ -152,6 +152,12 @@ inline constexpr Stats kStatsOfNothing{.fill = 1,
 // The standard error of a fill that was counted in `bits` bits of a larger array.
 [[nodiscard]] double fill_error(double fill, std::uint32_t hashes, double bits) noexcept;
 // The statistics that follow from a fill.
+struct Share {
+  double ones = 0;
+  double error = 0;      // the standard error of a sample
+  bool sampled = false;  // not all bits were counted
+};
+[[nodiscard]] Stats stats_from(const Plan& plan, const Share& share) noexcept;
 [[nodiscard]] Stats stats_from(const Plan& plan, const BlockSample& sample, double fill,
                                double current_fpr) noexcept;
 

@@ -101,9 +101,8 @@ using AnyImpl = std::unique_ptr<AnyFilter::Impl>;
 [[nodiscard]] FilterStats stats_of(const ScalableFilter& filter, Precision precision);
 [[nodiscard]] FilterStats stats_of(const WindowFilter& filter, Precision precision);
 [[nodiscard]] FilterStats stats_of(const FrozenFilter& filter, Precision precision);
-// The statistics of a plain filter whose bits were counted elsewhere, and those of a given share of ones.
+// The statistics of a plain filter whose bits were counted elsewhere.
 [[nodiscard]] FilterStats stats_of(const Plan& plan, const Stats& counted);
-[[nodiscard]] Stats plain_stats(const Plan& plan, double fill);
 // Adds the keys in the delta of a frozen filter to `stats`, which so far describe only the list.
 void add_delta(FilterStats& stats, const FrozenPlan& whole, const FilterView& delta,
                std::uint64_t inserted, Precision precision);

@@ -1,10 +1,7 @@
 // The statistics of filters in this process, of every kind.
 #include <bloomery/counting_view.hpp>
 
-#include "filter/statistics.hpp"
 #include "handle/impl.hpp"
-
-#include <cmath>
 
 namespace bloomery::detail {
 
@@ -65,14 +62,6 @@ FilterStats stats_of(const FrozenFilter& filter, Precision precision) {
 }
 FilterStats stats_of(const Plan& plan, const Stats& counted) {
   return counted_stats(Kind::plain, plan, counted);
-}
-
-Stats plain_stats(const Plan& plan, double fill) {
-  const double items = estimated_items(plan, fill);
-  return {.fill = fill,
-          .estimated_items = items,
-          .current_fpr = std::isinf(items) ? 1 : predicted_fpr(plan, items),
-          .over_capacity = over_capacity(plan, items)};
 }
 
 void add_delta(FilterStats& stats, const FrozenPlan& whole, const FilterView& delta,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "filter/statistics.hpp"
 #include "handle/places.hpp"
 #include "handle/plain_bits.hpp"
 #include "store/disk/holes.hpp"
@@ -64,7 +65,7 @@ FilterStats merged_stats(const FilterFile& file) {
   // A sample would read holes, and on tmpfs a hole that is read takes memory.
   const double fill =
       static_cast<double>(Files::count_ones(file)) / static_cast<double>(view.plan().bits);
-  return stats_of(view.plan(), plain_stats(view.plan(), fill));
+  return stats_of(view.plan(), stats_from(view.plan(), {.ones = fill}));
 }
 
 // The sources are mapped, so only the new filter is written. Holes of sparse sources are not read.
@@ -107,9 +108,8 @@ FilterStats merge_pieces(std::span<const std::string> locations, const std::stri
   const auto sink = plain_sink(out, parameters, replace, locations);
   const std::uint64_t ones = copy_bits(sources, *sink);
   sink->publish();
-  return stats_of(parameters.plan,
-                  plain_stats(parameters.plan, static_cast<double>(ones) /
-                                                   static_cast<double>(parameters.plan.bits)));
+  const double fill = static_cast<double>(ones) / static_cast<double>(parameters.plan.bits);
+  return stats_of(parameters.plan, stats_from(parameters.plan, {.ones = fill}));
 }
 
 bool is_file(const std::string& location) { return place_of(location) == Place::file; }

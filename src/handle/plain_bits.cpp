@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "filter/statistics.hpp"
 #include "format/kinds.hpp"
 #include "handle/impl.hpp"
 #include "store/disk/holes.hpp"
@@ -57,7 +58,7 @@ class FileSource final : public PlainSource {
   [[nodiscard]] double estimated_items() override {
     const Plan& plan = file_.view().plan();
     const auto ones = static_cast<double>(Files::count_ones(file_));
-    return plain_stats(plan, ones / static_cast<double>(plan.bits)).estimated_items;
+    return detail::estimated_items(plan, ones / static_cast<double>(plan.bits));
   }
 
  private:

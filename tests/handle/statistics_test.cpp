@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "handle/impl.hpp"
+#include "filter/statistics.hpp"
 #include "store/scratch.hpp"
 
 namespace bloomery::test {
@@ -205,7 +205,7 @@ TEST(AnyStatistics, OfAFrozenFilterAreOfItsListAndItsDelta) {
 }
 
 TEST(AnyStats, OfAFullArrayAreThoseOfAnyKey) {
-  const Stats full = detail::plain_stats(plan(1'000, 0.01), 1);
+  const Stats full = detail::stats_from(plan(1'000, 0.01), {.ones = 1});
   EXPECT_TRUE(std::isinf(full.estimated_items));
   EXPECT_EQ(full.current_fpr, 1);
   EXPECT_TRUE(full.over_capacity);

@@ -1,10 +1,8 @@
-// The mean of a sample and its standard error, and the statistics of a plan from them.
+// The mean of a sample and its standard error.
 #include "redis/strings/ones_sample.hpp"
 
 #include <algorithm>
 #include <cmath>
-
-#include "filter/statistics.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -41,14 +39,6 @@ Share OnesSample::share() const noexcept {
         std::sqrt(std::max(0.0, squares_ / taken_ - share.ones * share.ones) / (taken_ - 1) *
                   (1 - static_cast<double>(range_) / static_cast<double>(stratum_)));
   return share;
-}
-
-Stats stats_of(const Plan& plan, const Share& share) noexcept {
-  const double items = estimated_items(plan, share.ones);
-  const double fpr = std::isinf(items) ? 1 : predicted_fpr(plan, items);
-  // Less four standard errors of the sample, so that a filter at its capacity is not over it.
-  const double least = estimated_items(plan, std::max(0.0, share.ones - 4 * share.error));
-  return {share.ones, share.error, share.sampled, items, fpr, over_capacity(plan, least)};
 }
 
 }  // namespace bloomery::detail

@@ -1,23 +1,15 @@
 // Counts the ones of a filter on its servers: in all bits, or in a sample.
 #pragma once
 
-#include <bloomery/plan.hpp>
-#include <bloomery/stats.hpp>
-
 #include <cstdint>
 #include <random>
 #include <string>
 #include <string_view>
 
+#include "filter/statistics.hpp"
 #include "redis/wire/connection.hpp"
 
 namespace bloomery::detail {
-
-struct Share {
-  double ones = 0;
-  double error = 0;      // the standard error of a sample
-  bool sampled = false;  // not all bits were counted
-};
 
 // Above 4 MiB it takes a stratified sample: 1,024 strata of equal length, the same number in each string, with one
 // range of 4 KiB each. The position of the range in its stratum is random, so no pattern of the bits coincides with a
@@ -42,7 +34,5 @@ class OnesSample {
   std::minstd_rand random_;
   double sum_ = 0, squares_ = 0, taken_ = 0;
 };
-
-[[nodiscard]] Stats stats_of(const Plan& plan, const Share& share) noexcept;
 
 }  // namespace bloomery::detail

@@ -139,7 +139,7 @@ std::size_t RedisFilter::do_contain(std::span<const Hash128> hashes, bool* found
 
 std::size_t RedisFilter::acknowledged() const noexcept { return bits_->acknowledged(); }
 
-Stats RedisFilter::stats() { return detail::stats_of(plan_, bits_->share_of_ones()); }
+Stats RedisFilter::stats() { return detail::stats_from(plan_, bits_->share_of_ones()); }
 
 void RedisFilter::read(std::uint64_t from, std::span<std::byte> out) {
   detail::require_within(plan_, from, out.size());

@@ -191,7 +191,7 @@ class RedisFilterWriter::NewStrings {
   }
 
   Stats stats() {
-    if (!collected_) return detail::stats_of(header_.plan, bits_.share_of_ones());
+    if (!collected_) return detail::stats_from(header_.plan, bits_.share_of_ones());
     return collected_->stats(Precision::exact);
   }
 

@@ -343,8 +343,8 @@ bool RotatingRedisFilter::rotate(std::uint64_t from) {
 }
 
 RotatingRedisFilter::BothStats RotatingRedisFilter::stats() {
-  BothStats both{detail::stats_of(plan_, generations_->newer().share_of_ones()),
-                 detail::stats_of(plan_, generations_->older()->share_of_ones()), 0};
+  BothStats both{detail::stats_from(plan_, generations_->newer().share_of_ones()),
+                 detail::stats_from(plan_, generations_->older()->share_of_ones()), 0};
   both.current_fpr = 1 - (1 - both.newer.current_fpr) * (1 - both.older.current_fpr);
   return both;
 }

@@ -10,8 +10,6 @@
 
 #include <bloomery/error.hpp>
 
-#include <string>
-
 #include "types/rdb.hpp"
 
 namespace bloomery::server::cuckoo {
@@ -37,10 +35,7 @@ OwnedMemory entries_of(RdbString& string, std::uint64_t expected) {
 }  // namespace
 
 Filter::Pointer load(RdbSource& source, int encoding) {
-  if (encoding > kEncoding)
-    throw Error(ErrorCode::newer_format, "MBbloomCF has encoding " + std::to_string(encoding) +
-                                             "; this module reads 0 to " +
-                                             std::to_string(kEncoding));
+  check_encoding(encoding, kEncoding, "MBbloomCF");
   Header header;
   header.sub_filters = narrow<std::uint32_t>(source.number());
   header.buckets = source.number();

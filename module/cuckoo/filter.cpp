@@ -1,8 +1,6 @@
 // Buckets, fingerprints, evictions.
 #include "cuckoo/filter.hpp"
 
-#include <bloomery/error.hpp>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -22,20 +20,18 @@ std::uint64_t hash(std::string_view item) noexcept { return legacy::redisbloom::
 Filter::Pointer Filter::make_without_arrays(const Header& header) {
   check(header);
   OwnedMemory memory(allocate(sizeof(Filter)));
-  if (memory == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
+  require_memory(memory != nullptr);
   Pointer made(new (memory.get()) Filter(header));
   (void)memory.release();
   made->growth_ =
       static_cast<std::uint8_t>(std::countr_zero(std::max(header.expansion, std::uint16_t{1})));
-  if (!made->room_for(header.sub_filters))
-    throw Error(ErrorCode::no_memory, "no memory for a filter");
+  require_memory(made->room_for(header.sub_filters));
   return made;
 }
 
 Filter::Pointer Filter::make(const Header& header) {
   Pointer made = make_without_arrays(header);
-  if (!machine_could_hold(header.all_entries()))
-    throw Error(ErrorCode::no_memory, "no memory for a filter");
+  require_memory(machine_could_hold(header.all_entries()));
   for (std::uint32_t i = 0; i < header.sub_filters; ++i)
     made->append(new_array(Family::redisbloom, header.entries(i)));
   return made;

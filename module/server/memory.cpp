@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <bloomery/error.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -49,6 +51,10 @@ bool machine_could_hold(std::size_t bytes) noexcept {
 void* allocate(std::size_t bytes) noexcept {
   // Outside a server (tests, fuzz targets) the C library is used.
   return api.TryAlloc != nullptr ? api.TryAlloc(bytes) : std::malloc(bytes);
+}
+
+void require_memory(bool is_there) {
+  if (!is_there) throw Error(ErrorCode::no_memory, "no memory for a filter");
 }
 
 void release(void* memory) noexcept {

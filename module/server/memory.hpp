@@ -18,6 +18,7 @@ constexpr std::size_t kWorthACall = std::size_t{64} << 10;
 
 // Null: there is no memory. Never aborts the server.
 [[nodiscard]] void* allocate(std::size_t bytes) noexcept;
+void require_memory(bool is_there);  // Error{no_memory} if not
 void release(void* memory) noexcept;
 struct ReleaseMemory {
   void operator()(void* memory) const noexcept { release(memory); }

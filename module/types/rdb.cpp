@@ -23,13 +23,6 @@ constexpr std::size_t kTrusted = std::size_t{64} << 20;
 
 [[noreturn]] void refuse_value(const std::string& what) { throw Error(ErrorCode::corrupt, what); }
 
-void check_encoding(int encoding, int newest, const char* type) {
-  if (encoding > newest)
-    throw Error(ErrorCode::newer_format, std::string(type) + " has encoding " +
-                                             std::to_string(encoding) +
-                                             "; this module reads 0 to " + std::to_string(newest));
-}
-
 // A native array, which comes in parts. Its memory doubles as they come, so that a wrong header
 // costs little.
 class Arriving {
@@ -50,7 +43,7 @@ class Arriving {
  private:
   void room_for(std::size_t bytes) {
     OwnedMemory larger(allocate_aligned(bytes));
-    if (larger == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
+    require_memory(larger != nullptr);
     if (held_ != 0) {
       std::byte* const held = aligned(memory_.get());
       if (are_mostly_there(held, held_)) let_be_huge(aligned(larger.get()), bytes);
@@ -67,6 +60,13 @@ class Arriving {
 };
 
 }  // namespace
+
+void check_encoding(int encoding, int newest, const char* type) {
+  if (encoding > newest)
+    throw Error(ErrorCode::newer_format, std::string(type) + " has encoding " +
+                                             std::to_string(encoding) +
+                                             "; this module reads 0 to " + std::to_string(newest));
+}
 
 AnyValue load_redisbloom(RdbSource& source, int encoding) {
   check_encoding(encoding, kRedisBloomEncoding, "MBbloom--");

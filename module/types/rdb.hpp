@@ -43,6 +43,8 @@ class RdbSink {
 constexpr int kRedisBloomEncoding = 4;  // RedisBloom's encver; 0 to 4 are read
 constexpr int kNativeEncoding = 1;
 
+// Error{newer_format}: the encoding of a value of this type is none of 0 to `newest`.
+void check_encoding(int encoding, int newest, const char* type);
 // Error{io | corrupt | newer_format | no_memory}.
 [[nodiscard]] AnyValue load_redisbloom(RdbSource& source, int encoding);
 [[nodiscard]] AnyValue load_native(RdbSource& source, int encoding);

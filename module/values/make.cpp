@@ -79,8 +79,7 @@ AnyValue make_value(const Header& header, const std::function<OwnedMemory(std::u
 }
 
 AnyValue make_empty(const Header& header) {
-  if (!machine_could_hold(header.bit_bytes()))
-    throw Error(ErrorCode::no_memory, "no memory for a filter");
+  require_memory(machine_could_hold(header.bit_bytes()));
   return make_value(header, [&](std::uint64_t bytes) { return new_array(header.family, bytes); });
 }
 

@@ -1,8 +1,6 @@
 // Looking in every sub-filter, filling the newest, growing.
 #include "values/scalable.hpp"
 
-#include <bloomery/error.hpp>
-
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -83,7 +81,7 @@ ValuePointer<Scalable> Scalable::make(const Header& header) {
 
 void Scalable::reserve(std::size_t count) {
   void* const larger = allocate(count * sizeof(SubFilter));
-  if (larger == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
+  require_memory(larger != nullptr);
   std::copy_n(table(), count_, static_cast<SubFilter*>(larger));
   release(table_);
   table_ = larger;

@@ -83,7 +83,7 @@ void DeleteValue::operator()(Value* value) const noexcept {
 
 OwnedMemory new_array(Family family, std::uint64_t bytes) {
   OwnedMemory memory(family == Family::native ? allocate_aligned(bytes) : allocate_zeroed(bytes));
-  if (memory == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
+  require_memory(memory != nullptr);
   return memory;
 }
 

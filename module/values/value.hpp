@@ -222,7 +222,7 @@ template <class T, class... Arguments>
                                         Arguments&&... arguments) {
   static_assert(sizeof(T) == object_bytes(T::kKind));
   OwnedMemory memory(allocate(sizeof(T) + (header.key ? sizeof(Seed) : 0) + tail));
-  if (memory == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
+  require_memory(memory != nullptr);
   T* made = new (memory.get()) T(header, std::forward<Arguments>(arguments)...);
   (void)memory.release();
   return ValuePointer<T>(made);

@@ -33,8 +33,7 @@ ValuePointer<Window> Window::make(const Header& header, OwnedMemory memory) {
   const std::size_t tail = tail_bytes(header.window.ring_slices(), is_big(header.window));
   auto made = new_value<Window>(header, tail, std::move(memory));
   const auto& counts = header.state.inserted_in_slices;
-  if (!made->has_room_for_counts(*std::ranges::max_element(counts)))
-    throw Error(ErrorCode::no_memory, "no memory for a filter");
+  require_memory(made->has_room_for_counts(*std::ranges::max_element(counts)));
   for (std::uint32_t slice = 0; slice < made->ring_slices(); ++slice)
     made->set_count(slice, counts[slice]);
   return made;

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <span>
 #include <string>
 
 namespace bloomery::c {

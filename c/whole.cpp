@@ -1,5 +1,4 @@
 // Calls on whole filters.
-#include <algorithm>
 #include <cstring>
 #include <string>
 

@@ -2,7 +2,6 @@
 #include "flags/help.hpp"
 
 #include <fmt/format.h>
-#include <bloomery/version.hpp>
 
 #include <algorithm>
 

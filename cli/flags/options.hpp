@@ -5,7 +5,6 @@
 #include "keys/key_finder.hpp"
 
 #include <bloomery/any_filter.hpp>
-#include <bloomery/error.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/spec.hpp>
 

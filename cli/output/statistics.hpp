@@ -3,7 +3,6 @@
 
 #include <bloomery/any_filter.hpp>
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>

@@ -1,7 +1,6 @@
 // The few system calls of the tool, as errors that name the thing and the reason.
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <string>
 #include <system_error>

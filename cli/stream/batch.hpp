@@ -7,7 +7,6 @@
 #include <bloomery/hash.hpp>
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -2,7 +2,6 @@
 #include "input/inputs.hpp"
 #include "output/output.hpp"
 #include "output/statistics.hpp"
-#include "stream/filter_lines.hpp"
 #include "verbs/runs.hpp"
 #include "verbs/verbs.hpp"
 

@@ -3,8 +3,6 @@
 
 #include <strings.h>
 
-#include <string>
-
 namespace bloomery::server {
 
 Api api;

@@ -9,7 +9,6 @@
 
 #include <bloomery/detail/kernel.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 

@@ -6,7 +6,6 @@
 #include <bloomery/plan.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 namespace bloomery::server {

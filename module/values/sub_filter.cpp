@@ -3,7 +3,6 @@
 
 #include <bloomery/detail/layout.hpp>
 
-#include <algorithm>
 #include <cstddef>
 
 #include "server/memory.hpp"

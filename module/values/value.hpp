@@ -20,7 +20,6 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "server/memory.hpp"
 #include "values/dump_header.hpp"

@@ -15,7 +15,6 @@
 #include <bit>
 #include <exception>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace bloomery::detail {

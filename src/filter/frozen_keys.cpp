@@ -1,8 +1,6 @@
 // Distributes keys to buckets, and writes them to a spool run by run.
 #include "filter/frozen_keys.hpp"
 
-#include <bloomery/error.hpp>
-
 #include <algorithm>
 #include <exception>
 #include <iterator>

@@ -1,7 +1,6 @@
 // The common part of filters on servers.
 #pragma once
 
-#include <span>
 #include <string>
 #include <utility>
 

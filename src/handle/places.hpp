@@ -7,7 +7,6 @@
 #include <bloomery/redis_url.hpp>
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 

@@ -10,7 +10,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "store/disk/new_frozen_file.hpp"
 

@@ -5,7 +5,6 @@
 #include <bloomery/redis_filter.hpp>
 #include <bloomery/rotating_redis_filter.hpp>
 
-#include <utility>
 #include <vector>
 
 #include "handle/on_server.hpp"

@@ -19,7 +19,6 @@
 #include "filter/kernels/striped.hpp"
 #include "filter/kernels/window.hpp"
 
-#include <type_traits>
 #include <utility>
 
 namespace bloomery::detail {

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "redis/shards/shard_keys.hpp"

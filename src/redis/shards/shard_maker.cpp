@@ -4,7 +4,6 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace bloomery::detail {
 

@@ -1,7 +1,6 @@
 // The Lua scripts that contain the rules.
 #include "redis/shards/staged_keys.hpp"
 
-#include <bloomery/error.hpp>
 #include <bloomery/hash.hpp>
 
 #include <initializer_list>

@@ -4,7 +4,6 @@
 #include <bloomery/frozen_filter.hpp>
 
 #include "format/contents.hpp"
-#include "format/header_bytes.hpp"
 #include "format/kinds.hpp"
 #include "format/sums.hpp"
 

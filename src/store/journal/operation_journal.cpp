@@ -1,8 +1,6 @@
 // Journals operations, and begins again with a new snapshot.
 #include "store/journal/operation_journal.hpp"
 
-#include <bloomery/error.hpp>
-
 #include "format/kinds.hpp"
 #include "store/disk/holes.hpp"
 #include "store/journal/journal_file.hpp"

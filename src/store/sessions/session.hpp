@@ -9,7 +9,6 @@
 #pragma once
 
 #include <bloomery/durability.hpp>
-#include <bloomery/error.hpp>
 
 #include "format/contents.hpp"
 #include "store/disk/new_file.hpp"

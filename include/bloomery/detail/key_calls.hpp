@@ -99,8 +99,6 @@ template <class F>
 inline constexpr bool kContainsQuietly =
     noexcept(std::declval<const F&>().may_contain_hash(Hash128{}));
 template <class F>
-inline constexpr bool kAsksQuietly = noexcept(std::declval<const F&>().may_contain_hash(Hash128{}));
-template <class F>
 inline constexpr bool kRemovesQuietly = noexcept(std::declval<F&>().remove_hash(Hash128{}));
 
 template <class F>
@@ -127,7 +125,7 @@ class KeyCalls {
   }
   template <class K>
   [[nodiscard]] bool may_contain(const K& key) const
-      noexcept(kAsksQuietly<F>&& kConvertsQuietly<K>) {
+      noexcept(kContainsQuietly<F>&& kConvertsQuietly<K>) {
     if constexpr (IntegerKey<K> && requires(const F& filter) { filter.contains_integer(0); })
       return self().contains_integer(static_cast<std::uint64_t>(key));
     else
@@ -184,7 +182,8 @@ class KeyCalls {
   std::size_t insert_hashes(std::span<const Hash128> hashes, A&& fresh) {
     return with_answers<Insert>(self(), hashes, fresh);
   }
-  std::size_t may_contain_hashes(std::span<const Hash128> hashes) const noexcept(kAsksQuietly<F>) {
+  std::size_t may_contain_hashes(std::span<const Hash128> hashes) const
+      noexcept(kContainsQuietly<F>) {
     return run<Contain>(self(), hashes, BoolAnswers{});
   }
   template <class A = std::span<bool>>

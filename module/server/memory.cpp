@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 
+#include "base/zeros.hpp"
 #include "server/api.hpp"
 #include "server/pages.hpp"
 
@@ -27,9 +28,7 @@ void for_used(std::span<const std::byte> from, Use use) noexcept {
   constexpr std::size_t kPart = 4096;
   for (std::size_t at = 0; at < from.size(); at += kPart) {
     const auto part = from.subspan(at, std::min(kPart, from.size() - at));
-    // Each byte is like the one before it, and the first is zero.
-    if (part[0] != std::byte{0} || std::memcmp(part.data(), part.data() + 1, part.size() - 1) != 0)
-      use(part, at);
+    if (!detail::is_zeros(part)) use(part, at);
   }
 }
 

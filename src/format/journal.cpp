@@ -3,6 +3,7 @@
 
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
+#include "base/zeros.hpp"
 
 #include <algorithm>
 
@@ -53,8 +54,7 @@ void encode_record(const JournalRecord& record, const Os::Id& identity, Sector s
 SectorState decode_record(ConstSector sector, const Os::Id& identity, std::uint32_t index,
                           JournalRecord& record) noexcept {
   const std::byte* p = sector.data();
-  if (std::all_of(sector.begin(), sector.end(), [](std::byte b) { return b == std::byte{0}; }))
-    return SectorState::empty;
+  if (is_zeros(sector)) return SectorState::empty;
   if (load_le64(p + sector_checksum_at) != record_checksum(sector, identity))
     return SectorState::damaged;
   record.epoch = load_le64(p + epoch_at);

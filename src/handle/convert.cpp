@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/zeros.hpp"
 #include "filter/statistics.hpp"
 #include "format/header_bytes.hpp"
 #include "handle/dump_bits.hpp"
 #include "handle/dump_file.hpp"
 #include "handle/places.hpp"
 #include "handle/plain_bits.hpp"
-#include "store/disk/holes.hpp"
 #include "store/disk/opened.hpp"
 #include "store/files.hpp"
 

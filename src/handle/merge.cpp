@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "base/zeros.hpp"
 #include "filter/statistics.hpp"
 #include "handle/places.hpp"
 #include "handle/plain_bits.hpp"
-#include "store/disk/holes.hpp"
 #include "store/files.hpp"
 
 namespace bloomery {

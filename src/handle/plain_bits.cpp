@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "base/zeros.hpp"
 #include "filter/statistics.hpp"
 #include "format/kinds.hpp"
 #include "handle/impl.hpp"
-#include "store/disk/holes.hpp"
 #include "store/disk/rights.hpp"
 #include "store/files.hpp"
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/zeros.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/shards/shard_maker.hpp"
 #include "redis/strings/bit_string.hpp"
@@ -16,10 +17,6 @@ namespace {
 // The number of strings that are zeroed at once: 256 MiB each take a server a second or two.
 constexpr std::size_t kMadeAtOnce = 16;
 constexpr std::size_t kPiecesWritten = 4;
-
-bool is_zero(std::span<const std::byte> bytes) {
-  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; });
-}
 
 }  // namespace
 
@@ -83,7 +80,7 @@ void StagedStrings::write(std::size_t string, std::uint64_t at, std::span<const 
   while (!bytes.empty()) {
     const auto piece = bytes.first(std::min(kPiece, bytes.size()));
     Request& request = pieces_.emplace_back(name);
-    if (!is_zero(piece))  // the string already has zeros
+    if (!is_zeros(piece))  // the string already has zeros
       request.next()
           .begin(4)
           .word("SETRANGE")

@@ -4,14 +4,8 @@
 #include "format/kinds.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace bloomery::detail {
-
-bool is_zeros(std::span<const std::byte> bytes) noexcept {
-  return bytes.empty() || (bytes[0] == std::byte{0} &&
-                           std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
-}
 
 Holes::Holes(const File& file, const Header& header) : layout_(layout_of(header)) {
   if (file.stat().allocated >= layout_.clean_bytes) return;

@@ -16,8 +16,6 @@
 
 namespace bloomery::detail {
 
-[[nodiscard]] bool is_zeros(std::span<const std::byte> bytes) noexcept;
-
 class Holes {
  public:
   Holes(const File& file, const Header& header);

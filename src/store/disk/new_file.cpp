@@ -3,6 +3,7 @@
 
 #include <bloomery/error.hpp>
 
+#include "base/zeros.hpp"
 #include "format/journal.hpp"
 #include "store/disk/rights.hpp"
 
@@ -27,8 +28,7 @@ bool begins_as_ours(const File& file) {
   const std::uint64_t size = file.stat().size;
   const auto there = std::span(start).first(std::min<std::uint64_t>(size, start.size()));
   file.read(there, 0);
-  const bool zeros = std::ranges::all_of(there, [](std::byte b) { return b == std::byte{0}; });
-  return has_magic(there) || (size <= start.size() && zeros);
+  return has_magic(there) || (size <= start.size() && is_zeros(there));
 }
 
 Error strangers(const std::string& path) {

@@ -3,6 +3,7 @@
 
 #include <bloomery/error.hpp>
 
+#include "base/zeros.hpp"
 #include "format/kinds.hpp"
 #include "store/disk/holes.hpp"
 #include "store/disk/new_file.hpp"

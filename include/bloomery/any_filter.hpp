@@ -37,14 +37,13 @@
 #pragma once
 
 #include <bloomery/detail/key_calls.hpp>
-#include <bloomery/detail/key_part.hpp>
+#include <bloomery/detail/key_parts.hpp>
 #include <bloomery/filter_file.hpp>
 #include <bloomery/filter_stats.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/php_filter.hpp>
 #include <bloomery/spec.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -76,7 +75,7 @@ struct AnyOptions {
   [[nodiscard]] Hasher hasher() const;
 };
 
-class AnyFilter {
+class AnyFilter : detail::KeyParts<AnyFilter> {
  public:
   using Keys = std::span<const std::string_view>;
 
@@ -345,8 +344,8 @@ class AnyFilter {
     std::uint64_t* inserted = nullptr;  // its count of new keys
   };
 
+  friend detail::KeyParts<AnyFilter>;
   explicit AnyFilter(std::unique_ptr<Impl> impl) noexcept;
-  static constexpr std::size_t kKeysAtOnce = 65'536;
 
   // Applies one part of a call whose first `before` keys are done.
   std::size_t apply_hashes(std::size_t before, Operation operation, std::span<const Hash128> hashes,
@@ -354,76 +353,6 @@ class AnyFilter {
   std::size_t apply_keys(std::size_t before, Operation operation, Keys keys,
                          std::span<bool> answers);
   [[nodiscard]] Impl& impl() const;  // Error{invalid_argument}: it was moved from
-
-  template <class K>
-  [[gnu::noinline]] bool one(Operation operation, detail::Passed<K> key) {
-    if (operation != Operation::contain) acknowledged_ = 0;  // the conversion of a key may throw
-    if (const Hasher* hash_of = hasher()) {
-      const Hash128 hash = detail::hash_key(*hash_of, key);
-      return apply(operation, std::span(&hash, 1)) == 1;
-    }
-    const std::span keys(&key, 1);
-    std::size_t done = 0;
-    return in_parts(operation, keys, {}, false, done) == 1;
-  }
-  template <class R, class A>
-  std::size_t with_answers(Operation operation, R& keys, A& answers) {
-    if constexpr (!detail::require_keys<R>() || !detail::require_answers<A>()) {
-      return 0;
-    } else {
-      (void)impl();
-      constexpr bool kMayBeUnwanted = std::same_as<std::remove_cv_t<A>, std::span<bool>>;
-      const bool wanted = !kMayBeUnwanted || !std::ranges::empty(answers);
-      std::size_t most = ~std::size_t{0};
-      if (operation != Operation::contain) acknowledged_ = 0;
-      if constexpr (std::ranges::forward_range<R> || std::ranges::sized_range<R>) {
-        most = static_cast<std::size_t>(std::ranges::distance(keys));
-        if (wanted) require_room(static_cast<std::size_t>(std::ranges::distance(answers)), most);
-      } else if (wanted && std::ranges::empty(answers)) {
-        require_room(0, std::ranges::begin(keys) == std::ranges::end(keys) ? 0 : 1);
-        return 0;
-      }
-      return detail::with_bools(answers, most, [&](std::span<bool> bools, std::size_t& given) {
-        return in_parts(operation, keys, bools, wanted, given);
-      });
-    }
-  }
-  void require_room(std::size_t room, std::size_t keys, std::size_t done = 0) {
-    if (room < keys) acknowledged_ = done;
-    detail::require_room(room, keys);
-  }
-  // `wanted`: whether `answers` has room; it is empty and wanted if a range says that it has no keys. `done`: how many
-  // keys have their answers, also after an Error.
-  template <class R>
-  std::size_t in_parts(Operation operation, R& keys, std::span<bool> answers, bool wanted,
-                       std::size_t& done) {
-    std::size_t count = 0;
-    bool in_place = false;  // whether an Error is one of the place, which then has counted
-    detail::KeyPart part(hasher());
-    const auto finish_part = [&] {
-      if (part.size() == 0) return;
-      if (wanted) require_room(answers.size(), done + part.size(), done);
-      const auto out = wanted ? answers.subspan(done, part.size()) : answers;
-      in_place = true;
-      count += part.has_hashes() ? apply_hashes(done, operation, part.hashes(), out)
-                                 : apply_keys(done, operation, part.texts(), out);
-      in_place = false;
-      done += part.size();
-      part.clear();
-    };
-    try {
-      for (auto&& key : keys) {
-        if (!part.add(key)) refuse_integers();
-        if (part.size() == kKeysAtOnce) finish_part();
-      }
-      finish_part();
-    } catch (...) {
-      if (in_place) done = std::clamp(acknowledged_, done, done + part.size());
-      if (operation == Operation::contain) acknowledged_ = done;
-      throw;
-    }
-    return count;
-  }
   [[noreturn]] void refuse_integers() const;
 
   std::unique_ptr<Impl> impl_;

@@ -54,7 +54,7 @@ ROOM_OF_HEADER = {
     "any_filter.hpp": "handle",
     "filter_stats.hpp": "handle",
     "detail/answers.hpp": "hash",
-    "detail/key_part.hpp": "hash",
+    "detail/key_parts.hpp": "hash",
     "detail/keys.hpp": "hash",
     "detail/bit_array.hpp": "filter",
     "detail/block.hpp": "filter",

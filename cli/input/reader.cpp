@@ -39,7 +39,7 @@ void refuse_longer(const Input& input, std::size_t size, bool compressed, char e
       ErrorCode::too_large,
       fmt::format(
           "{}: a line is longer than {}, {}; lines end with {}: is that right for this input?",
-          input.name(), bytes_text(static_cast<double>(size)),
+          input.name(), bytes_text(size),
           bomb ? "the most in a compressed input" : "half of this machine's memory",
           end == '\0' ? "NUL" : "a newline (-0: NUL)"));
 }
@@ -95,10 +95,10 @@ bool Reader::fill(InputBytes& bytes, const Input& input) {
   try {
     block_->reserve(kLeastRead);
   } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::no_memory,
-                fmt::format("{}: no memory for a line of more than {}; lines end with {}",
-                            input.name(), bytes_text(static_cast<double>(block_->size)),
-                            rule_.end == '\0' ? "NUL" : "a newline (-0: NUL)"));
+    throw Error(
+        ErrorCode::no_memory,
+        fmt::format("{}: no memory for a line of more than {}; lines end with {}", input.name(),
+                    bytes_text(block_->size), rule_.end == '\0' ? "NUL" : "a newline (-0: NUL)"));
   }
   const std::size_t room = std::min(block_->capacity() - block_->size, Block::kUsualBytes);
   const std::uint64_t before = bytes.bytes_read();

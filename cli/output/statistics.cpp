@@ -173,7 +173,7 @@ std::string made_text(const FilterStats& stats) {
   const std::string size =
       stats.shards && stats.module_arrays
           ? "in " + counted(stats.shards->count, "shard")
-          : bytes_text(static_cast<double>(stats.bytes)) +
+          : bytes_text(stats.bytes) +
                 (stats.shards ? " in " + counted(stats.shards->count, "shard") : "");
   const std::string what = stats.module_arrays ? "of a module"
                            : stats.generations ? "two generations of " + layout_text(stats)
@@ -203,8 +203,8 @@ Rows made_rows(const FilterStats& stats, const Hasher* hasher) {
   if (stats.shards) say("shards", shards_text(*stats.shards));
   if (stats.scheme) {
     say("scheme", stats.scheme->description());
-    say("bits", fmt::format("{} ({})", group_digits(stats.scheme->bits()),
-                            bytes_text(static_cast<double>(stats.bytes))));
+    say("bits",
+        fmt::format("{} ({})", group_digits(stats.scheme->bits()), bytes_text(stats.bytes)));
     say("hashes", group_digits(std::uint64_t{stats.scheme->hash_count()}));
   }
   if (stats.plan) {
@@ -214,9 +214,9 @@ Rows made_rows(const FilterStats& stats, const Hasher* hasher) {
                                    stats.plan->hashes == 1 ? "hash" : "hashes"));
     say("bits",
         fmt::format("{}{} ({})", stats.generations ? "2 x " : "", group_digits(stats.bytes * 8),
-                    bytes_text(static_cast<double>(stats.bytes) * (stats.generations ? 2 : 1))));
+                    bytes_text(stats.bytes * (stats.generations ? 2 : 1))));
   } else if (stats.bytes != 0 && !stats.scheme) {
-    say("bytes", bytes_text(static_cast<double>(stats.bytes)));
+    say("bytes", bytes_text(stats.bytes));
   }
   if (stats.capacity != 0)
     say("made for", counted(stats.capacity, "key") + (stats.generations ? " per generation" : "") +
@@ -253,10 +253,10 @@ Rows fill_rows(const FilterStats& stats) {
     if (stats.capacity != 0) say("room left", group_digits(room_left(stats)));
   }
   if (stats.delta)
-    say("delta", fmt::format("{} of {}, {}, current fpr {}", group_digits(stats.delta->inserted),
-                             counted(stats.delta->plan.capacity, "key"),
-                             bytes_text(static_cast<double>(stats.delta->plan.bytes())),
-                             fpr_text(stats.delta->current_fpr)));
+    say("delta",
+        fmt::format("{} of {}, {}, current fpr {}", group_digits(stats.delta->inserted),
+                    counted(stats.delta->plan.capacity, "key"),
+                    bytes_text(stats.delta->plan.bytes()), fpr_text(stats.delta->current_fpr)));
   if (stats.counters)
     say("counters", fmt::format("{} of {} bits, {} saturated", group_digits(stats.plan->bits),
                                 stats.counters->bits, group_digits(stats.counters->saturated)));
@@ -268,8 +268,7 @@ Rows fill_rows(const FilterStats& stats) {
   std::size_t number = 0;
   for (const FilterStats::SubFilter& sub_filter : stats.sub_filters)
     say(fmt::format("sub-filter {}", ++number),
-        fmt::format("{}, {} of {}, current fpr {}",
-                    bytes_text(static_cast<double>(sub_filter.plan.bytes())),
+        fmt::format("{}, {} of {}, current fpr {}", bytes_text(sub_filter.plan.bytes()),
                     group_digits(sub_filter.inserted), counted(sub_filter.plan.capacity, "key"),
                     fpr_text(sub_filter.current_fpr)));
   if (stats.window) {

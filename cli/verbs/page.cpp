@@ -126,8 +126,7 @@ void write_page(const std::string& path, bool replace) {
     ::unlink(fresh.c_str());
     throw_system(fmt::format("cannot write {}", path), error);
   }
-  remark(fmt::format("wrote {}, {}; open it in a browser", path,
-                     bytes_text(static_cast<double>(page().size()))));
+  remark(fmt::format("wrote {}, {}; open it in a browser", path, bytes_text(page().size())));
 }
 
 }  // namespace bloomery::cli

@@ -137,9 +137,8 @@ std::string growth_text(const Row& row, const ScalablePlan& plan) {
   for (std::size_t i = 0; i < std::min(all.size(), kMostRows); ++i) {
     const Grown& grown = all[i];
     out += fmt::format("{:<11} {:>16} {:>11} {:>6} {:>9.2f} {:>15} {:>9}\n", i + 1,
-                       group_digits(grown.bytes * 8), bytes_text(static_cast<double>(grown.bytes)),
-                       grown.newest.hashes, bits_per_key(grown), group_digits(grown.capacity),
-                       fpr_text(grown.fpr));
+                       group_digits(grown.bytes * 8), bytes_text(grown.bytes), grown.newest.hashes,
+                       bits_per_key(grown), group_digits(grown.capacity), fpr_text(grown.fpr));
     if (grown.capacity / kFarEnough >= plan.first.capacity) break;
   }
   return out + fmt::format("It can grow to {} sub-filters and {} keys.\n", all.size(),
@@ -154,7 +153,7 @@ std::string window_row_text(const WindowPlan& plan) {
       "A key is found for {} after it was added, and forgotten at most {} later.\n"
       "Memory: {} slices of {}, one for the newest keys while the oldest are still needed.\n",
       whole, plan.slices, plan.slices == 1 ? "" : "s", slice, whole, slice, plan.ring_slices(),
-      bytes_text(static_cast<double>(plan.slice.bytes())));
+      bytes_text(plan.slice.bytes()));
 }
 
 std::string saturation_text(const std::vector<Row>& rows) {
@@ -219,18 +218,17 @@ std::uint32_t lines_of_a_look_up(const FrozenPlan& plan) {
 }
 
 std::string building_text(const FrozenPlan& plan) {
-  const auto text = [](std::uint64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
   const std::uint64_t spooled = plan.spool_bytes();
   const std::string later =
       plan.delta ? fmt::format("{} may be added later, in {}: {} of the rate is theirs",
-                               counted(plan.delta->capacity, "key"), text(plan.delta->bytes()),
-                               fpr_text(plan.delta->fpr))
+                               counted(plan.delta->capacity, "key"),
+                               bytes_text(plan.delta->bytes()), fpr_text(plan.delta->fpr))
                  : "no key can be added later";
   return fmt::format(
       "\na look-up fetches {} cache lines at once, where blocked fetches 1 and blocked2 fetches 2\n"
       "building its file needs {} of memory on one core{}; {}\n",
-      lines_of_a_look_up(plan), text(plan.building_bytes()),
-      spooled == 0 ? "" : fmt::format(", and {} beside the file", text(spooled)), later);
+      lines_of_a_look_up(plan), bytes_text(plan.building_bytes()),
+      spooled == 0 ? "" : fmt::format(", and {} beside the file", bytes_text(spooled)), later);
 }
 
 std::string kind_text(const std::vector<Row>& rows, const Row& used) {
@@ -290,10 +288,9 @@ std::string row_text(const Row& row, bool is_default) {
   const std::string name = fmt::format("{}{}", row.name, is_default ? " *" : "");
   if (!row.plan) return fmt::format("{:<10} {}\n", name, row.refusal);
   const PlanTotals all = totals(*row.plan);
-  std::string text =
-      fmt::format("{:<10} {:>17} {:>11} {:>6} {:>9.2f} {:>15}", name, group_digits(all.bytes * 8),
-                  bytes_text(static_cast<double>(all.bytes)), all.hashes, all.bits_per_key(),
-                  group_digits(all.capacity));
+  std::string text = fmt::format("{:<10} {:>17} {:>11} {:>6} {:>9.2f} {:>15}", name,
+                                 group_digits(all.bytes * 8), bytes_text(all.bytes), all.hashes,
+                                 all.bits_per_key(), group_digits(all.capacity));
   for (const int load : kLoads) {
     const auto fpr = fpr_at(*row.plan, load);
     text += fmt::format(" {:>9}", fpr ? fpr_text(*fpr) : "-");

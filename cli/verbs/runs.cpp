@@ -20,8 +20,8 @@ nlohmann::ordered_json stream_json(const StreamResult& stream) {
 void remark_stream(const StreamResult& stream, const std::string& outcome) {
   const double speed = static_cast<double>(stream.lines) / std::max(stream.seconds, 1e-9);
   remark(fmt::format("{}, {}; {} in {} ({}){}", counted(stream.lines, "line"), outcome,
-                     bytes_text(static_cast<double>(stream.bytes)), duration_text(stream.seconds),
-                     speed_text(speed), stream.signal != 0 ? "; stopped by a signal" : ""));
+                     bytes_text(stream.bytes), duration_text(stream.seconds), speed_text(speed),
+                     stream.signal != 0 ? "; stopped by a signal" : ""));
   if (stream.empty != 0)
     remark(fmt::format("{} {} an empty key: the field is not there, or nothing is in it",
                        counted(stream.empty, "line"), stream.empty == 1 ? "has" : "have"));

@@ -175,7 +175,7 @@ void ScalableFilter::reserve(std::uint64_t new_keys) {
 // ---- keys ----------------------------------------------------------------------------------
 
 bool ScalableFilter::insert_among_sub_filters(Hash128 hash) {
-  if (views_.empty() || detail::may_contain_in_any_one({kernel_, bit_arrays_}, hash)) return false;
+  if (is_in_any_sub_filter(hash)) return false;
   if (room() == 0) grow();
   newest().insert_hash(hash);
   ++newest_inserted_;

@@ -180,17 +180,12 @@ std::size_t decode_frozen(const Plan& array, const std::byte* page, Header& head
   return has == 1 ? delta_end : frozen_end;
 }
 
-std::uint64_t bytes_of(const Plan& plan, const Header&) noexcept { return plan.bytes(); }
-std::uint64_t bytes_of(const CountingPlan& counting, const Header&) noexcept {
-  return counting_bytes(counting.plan);
-}
+std::uint64_t bytes_of(const auto& plan, const Header&) noexcept { return plan.bytes(); }
 std::uint64_t bytes_of(const ScalablePlan&, const Header& header) noexcept {
   std::uint64_t sum = 0;
   for (const SubFilterEntry& sub_filter : header.sub_filters) sum += sub_filter.plan.bytes();
   return sum;
 }
-std::uint64_t bytes_of(const WindowPlan& window, const Header&) noexcept { return window.bytes(); }
-std::uint64_t bytes_of(const FrozenPlan& frozen, const Header&) noexcept { return frozen.bytes(); }
 
 FieldTexts texts_of(const FilterPlan& plan) {
   FieldTexts texts = {{"kind", std::string(to_string(kind_of(plan)))}};

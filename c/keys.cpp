@@ -96,27 +96,14 @@ std::size_t in_parts(bloomery_filter& handle, Operation operation, std::size_t c
   return count <= at_once ? all_parts() : detail::as_one_load(load, all_parts);
 }
 
-// Hashes the keys key_at(i) part by part into `room`, and applies them.
-template <class KeyAt>
-std::size_t hash_and_apply(bloomery_filter& handle, Operation operation, std::size_t count,
-                           KeyAt key_at, bool* answers, std::span<Hash128> room) {
-  const Hasher hasher = *handle.filter.hasher();
+// Writes what made(i) returns, the bytes of a key or its hash, part by part into `room`, and applies it.
+template <class Made, class T>
+std::size_t make_and_apply(bloomery_filter& handle, Operation operation, std::size_t count,
+                           Made made, bool* answers, std::span<T> room) {
   return in_parts(handle, operation, count, room.size(), [&](std::size_t begin, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) room[i] = hasher(key_at(begin + i));
+    for (std::size_t i = 0; i < size; ++i) room[i] = made(begin + i);
     return handle.filter.apply(
         operation, room.first(size),
-        answers == nullptr ? std::span<bool>() : std::span(answers + begin, size));
-  });
-}
-
-template <class KeyAt>
-std::size_t apply_bytes(bloomery_filter& handle, Operation operation, std::size_t count,
-                        const KeyAt& key_at, bool* answers) {
-  std::vector<std::string_view> keys(std::min(count, kElsewhere));
-  return in_parts(handle, operation, count, kElsewhere, [&](std::size_t begin, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) keys[i] = key_at(begin + i);
-    return handle.filter.apply(
-        operation, std::span(keys).first(size),
         answers == nullptr ? std::span<bool>() : std::span(answers + begin, size));
   });
 }
@@ -126,17 +113,22 @@ int64_t many_keys(bloomery_filter* handle, Operation operation, std::size_t coun
                   bloomery_error* error, KeyAt key_at) noexcept {
   return number_of(error, [&]() -> int64_t {
     AnyFilter& filter = begun(handle, operation);
-    std::size_t yes = 0;
+    const auto apply = [&](auto made, auto room) {
+      return static_cast<int64_t>(make_and_apply(*handle, operation, count, made, answers, room));
+    };
     if (filter.hasher() == nullptr) {
-      yes = apply_bytes(*handle, operation, count, key_at, answers);
-    } else if (filter.in_memory()) {
-      std::array<Hash128, kInMemory> room;
-      yes = hash_and_apply(*handle, operation, count, key_at, answers, room);
-    } else {
-      std::vector<Hash128> room(std::min(count, kElsewhere));
-      yes = hash_and_apply(*handle, operation, count, key_at, answers, room);
+      std::vector<std::string_view> room(std::min(count, kElsewhere));
+      return apply(key_at, std::span(room));
     }
-    return static_cast<int64_t>(yes);
+    const auto hash_at = [&, hasher = *filter.hasher()](std::size_t i) {
+      return hasher(key_at(i));
+    };
+    if (filter.in_memory()) {
+      std::array<Hash128, kInMemory> room;
+      return apply(hash_at, std::span<Hash128>(room));
+    }
+    std::vector<Hash128> room(std::min(count, kElsewhere));
+    return apply(hash_at, std::span(room));
   });
 }
 

@@ -12,7 +12,7 @@
 namespace bloomery::test {
 
 // An authority, and what it has signed: a server for localhost and 127.0.0.1, also one whose time is over and one for
-// all names of a domain, and a client.
+// all names of a domain, and a client; and a stranger with the client's key whom it has not signed.
 class Certificates {
  public:
   Certificates() {
@@ -31,6 +31,7 @@ openssl pkey -in client.key -aes128 -passout pass:topsecret -out locked.key
 sign() { openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial "$@" 2>/dev/null; }
 sign -days -1 -out expired.pem -extfile <(echo subjectAltName=DNS:localhost)
 sign -days 2 -out wildcard.pem -extfile <(echo "subjectAltName=DNS:*.example.test")
+openssl x509 -req -in client.csr -signkey client.key -days 2 -out stranger.pem 2>/dev/null
 )";
     const std::string command = "bash '" + file("make.sh") + "' '" + (scratch_ / ".") + "'";
     if (std::system(command.c_str()) != 0) std::abort();

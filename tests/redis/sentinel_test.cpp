@@ -133,7 +133,9 @@ TEST(Master, IsNoServerThatSaysSomethingElse) {
   for (const std::string& role :
        {raw_array({raw_text("slave")}), raw_array({raw_text("masters")}),
         raw_array({"+master\r\n"}), raw_array({":1\r\n"}), raw_array({}), raw_text("master")})
-    EXPECT_NE(error_of(answering(role), ErrorCode::unavailable).find("is not the master"),
+    EXPECT_NE(error_of(answering(role), ErrorCode::unavailable)
+                  .find("redis master urls at 127.0.0.1:" + std::to_string(server.port()) +
+                        ": the server that the sentinels name is not the master"),
               std::string::npos);
   error_of(answering("-NOPERM no\r\n"), ErrorCode::denied);
   // What is no word of a replica leaves the connection as it is.

@@ -1,10 +1,9 @@
-// Servers that speak TLS: the right one is trusted, every other one refused with a reason.
+// Servers that speak TLS, and what they may do.
 #include <bloomery/any_filter.hpp>
 #include <bloomery/filter.hpp>
 #include <bloomery/redis_filter.hpp>
 
 #include <gtest/gtest.h>
-#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -26,8 +25,8 @@
 
 #include "redis/certificates.hpp"
 #include "redis/listener.hpp"
-#include "redis/nodes.hpp"
 #include "redis/server.hpp"
+#include "redis/tls_server.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -76,20 +75,6 @@ class Relay {
   std::atomic<bool> drips_ = false;
   Listener listener_;
   std::jthread thread_;
-};
-
-class TlsServer : public testing::Test {
- protected:
-  static RedisAddress address(const RedisTls& tls, bool of_clients = false) {
-    static const std::uint16_t ports[] = {free_port(), free_port()};
-    static Server for_all(certificates().options(ports[0], false));
-    static Server for_known(certificates().options(ports[1], true));
-    return {.host = "localhost", .port = ports[of_clients ? 1 : 0], .tls = tls};
-  }
-  static std::string said(const RedisTls& tls, ErrorCode code, bool of_clients = false) {
-    return error_of([&] { detail::Connection(address(tls, of_clients)).ask({"PING"}); }, code);
-  }
-  const RedisTls trusted_{.ca_file = certificates().file("ca.pem")};
 };
 
 TEST_F(TlsServer, HasTheBitsThatAServerWithoutItHas) {
@@ -164,25 +149,6 @@ TEST_F(TlsServer, SaysNothingUnaskedThatIsTakenForAnAnswer) {
   }
 }
 
-TEST_F(TlsServer, IsTheOneThatWasMeant) {
-  EXPECT_NE(said({}, ErrorCode::denied).find("cacert=FILE"), std::string::npos);
-  EXPECT_NE(said({.ca_file = trusted_.ca_file, .server_name = "other.example"}, ErrorCode::denied)
-                .find("hostname mismatch"),
-            std::string::npos);
-  // The certificate of the client has the name, but this authority has not signed it.
-  EXPECT_NE(said({.ca_file = certificates().file("client.pem")}, ErrorCode::denied)
-                .find("is not accepted"),
-            std::string::npos);
-  RedisAddress by_number = address(trusted_);
-  by_number.host = "127.0.0.1";
-  detail::Connection(by_number).ask({"PING"});
-  by_number.tls->server_name = "127.0.0.2";
-  error_of([&] { detail::Connection(by_number).ask({"PING"}); }, ErrorCode::denied);
-  by_number.tls->server_name = "localhost";
-  detail::Connection(by_number).ask({"PING"});
-  detail::Connection(address({.verify = false})).ask({"PING"});
-}
-
 TEST_F(TlsServer, MayFallSilentOrHangUp) {
   detail::Connection connection(address(trusted_));
   connection.ask({"QUIT"});
@@ -218,54 +184,6 @@ TEST(Tls, SaysWhichServerItMeansUnlessThatIsAnAddress) {
   EXPECT_FALSE(hello_has("fe80::1234:5678"));
 }
 
-// The cause of a failure that the server has not stated is no refusal of this client.
-TEST(Tls, SaysWhatIsWrongWithTheBytesOfAServer) {
-  const auto said = [](std::string_view bytes, ErrorCode code) {
-    detail::Tls tls({.verify = false}, "h", "it");
-    EXPECT_FALSE(tls.shake_hands());
-    tls.feed(bytes);
-    return error_of([&] { (void)tls.shake_hands(); }, code);
-  };
-  using namespace std::string_view_literals;
-  EXPECT_NE(said("HTTP/1.1 400 Bad Request\r\n"sv, ErrorCode::unavailable).find("write redis://"),
-            std::string::npos);
-  EXPECT_NE(said("\x16\3\3\xFF\xFFxxxxxxxx"sv, ErrorCode::unavailable).find("TLS fails"),
-            std::string::npos);
-  EXPECT_NE(said("\x15\3\3\0\2\2\x28"sv, ErrorCode::denied).find("refuses this client"),
-            std::string::npos);
-}
-
-TEST_F(TlsServer, KnowsItsClients) {
-  const std::string text = said(trusted_, ErrorCode::denied, true);
-  EXPECT_NE(text.find("cert=FILE and certkey=FILE"), std::string::npos) << text;
-  RedisTls known = trusted_;
-  known.certificate_file = certificates().file("client.pem");
-  known.key_file = certificates().file("client.key");
-  detail::Connection(address(known, true)).ask({"PING"});
-  known.certificate_file = certificates().file("both.pem");
-  known.key_file.clear();
-  detail::Connection(address(known, true)).ask({"PING"});
-}
-
-TEST_F(TlsServer, FilesThatAreNoneAreNamed) {
-  const std::string none = certificates().file("none"), text = certificates().file("make.sh");
-  for (const std::string& file : {none, text}) {
-    EXPECT_NE(said({.ca_file = file}, ErrorCode::invalid_argument).find(file), std::string::npos);
-    EXPECT_NE(said({.certificate_file = file}, ErrorCode::invalid_argument).find(file),
-              std::string::npos);
-  }
-  EXPECT_NE(said({.certificate_file = none}, ErrorCode::invalid_argument)
-                .find("No such file or directory"),
-            std::string::npos);
-  // A certificate with the key of another.
-  EXPECT_NE(said({.certificate_file = certificates().file("client.pem"),
-                  .key_file = certificates().file("server.key")},
-                 ErrorCode::invalid_argument)
-                .find("server.key"),
-            std::string::npos);
-  EXPECT_EQ(ERR_peek_error(), 0U);
-}
-
 // Standard input has the pass phrase, as a line of keys could: nobody reads it from there.
 TEST_F(TlsServer, NobodyIsAskedForAPassPhrase) {
   const std::string phrase = certificates().file("phrase");
@@ -284,68 +202,6 @@ TEST_F(TlsServer, NobodyIsAskedForAPassPhrase) {
                    : 0);
   };
   EXPECT_EXIT(ask(), testing::ExitedWithCode(0), "");
-}
-
-TEST_F(TlsServer, AndOneWithoutAreToldApart) {
-  RedisAddress plain = address(trusted_);
-  plain.tls.reset();
-  EXPECT_NE(error_of([&] { detail::Connection(plain).ask({"PING"}); }, ErrorCode::unavailable)
-                .find("rediss://"),
-            std::string::npos);
-  const std::uint16_t port = free_port();
-  const Server without({"--port", std::to_string(port)});
-  const RedisAddress with{.host = "localhost", .port = port, .timeout = 300ms, .tls = trusted_};
-  // It waits for the end of a line.
-  EXPECT_NE(error_of([&] { detail::Connection(with).ask({"PING"}); }, ErrorCode::unavailable)
-                .find("no answer within 300 ms; if its port is one without TLS, write redis://"),
-            std::string::npos);
-}
-
-// What another server says at once, and one that hangs up.
-TEST_F(TlsServer, ThatIsNoneIsNamedAsThat) {
-  const Listener other;
-  std::jthread says([&] {
-    for (const std::string_view words : {"-ERR I am another\r\n", ""}) {
-      const int client = accept(other.fd(), nullptr, nullptr);
-      (void)!write(client, words.data(), words.size());
-      shutdown(client, SHUT_WR);
-      std::array<char, 4'096> rest;
-      while (read(client, rest.data(), rest.size()) > 0) continue;
-      close(client);
-    }
-  });
-  const RedisAddress to{.host = "localhost", .port = other.port(), .tls = trusted_};
-  const auto ask = [&] { detail::Connection(to).ask({"PING"}); };
-  EXPECT_NE(error_of(ask, ErrorCode::unavailable).find("does not answer with TLS"),
-            std::string::npos);
-  EXPECT_NE(
-      error_of(ask, ErrorCode::unavailable)
-          .find("hung up before it said anything; if its port is one without TLS, write redis://"),
-      std::string::npos);
-}
-
-TEST_F(TlsServer, WhoseTimeIsOverIsRefused) {
-  const std::uint16_t port = free_port();
-  const Server late(certificates().options(port, false, "expired.pem"));
-  RedisAddress to{.host = "localhost", .port = port, .tls = trusted_};
-  const auto ask = [&] { detail::Connection(to).ask({"PING"}); };
-  EXPECT_NE(error_of(ask, ErrorCode::denied).find("expired"), std::string::npos);
-  EXPECT_EQ(ERR_peek_error(), 0U) << "what else uses OpenSSL in this thread would find it";
-  to.tls->verify = false;
-  ask();
-}
-
-TEST_F(TlsServer, MayHaveAnyNameOfItsDomain) {
-  const std::uint16_t port = free_port();
-  const Server any(certificates().options(port, false, "wildcard.pem"));
-  RedisAddress to{.host = "localhost", .port = port, .tls = trusted_};
-  const auto ask = [&](const char* name) {
-    to.tls->server_name = name;
-    detail::Connection(to).ask({"PING"});
-  };
-  ask("one.example.test");
-  for (const char* other : {"example.test", "a.b.example.test", "localhost"})
-    error_of([&] { ask(other); }, ErrorCode::denied);
 }
 
 // A byte every 20 ms, over which the layer of TLS waits for the end of a record: never silent for a second.

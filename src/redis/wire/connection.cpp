@@ -13,11 +13,14 @@ namespace {
 // it.
 constexpr char kTlsAlert = 21;
 
+std::string host_and_port(const RedisAddress& address) {
+  return address.host + ":" + std::to_string(address.port);
+}
+
 std::string name_of(const RedisAddress& address) {
   std::string name = "redis ";
   if (address.sentinels) return name.append("master ").append(address.sentinels->master);
-  if (!address.socket.empty()) return name.append(address.socket);
-  return name.append(address.host).append(":").append(std::to_string(address.port));
+  return name.append(address.socket.empty() ? host_and_port(address) : address.socket);
 }
 
 // Servers and what stands before them close connections that idled for seconds or longer.
@@ -139,17 +142,18 @@ void Connection::require_master() {
   Commands commands;
   socket_->send(commands.command({"ROLE"}).bytes());
   const Reply role = receive();
-  if (role->type == REDIS_REPLY_ERROR) throw meaning(*role, name_);
+  if (role->type == REDIS_REPLY_ERROR) throw meaning(*role, socket_->name());
   if (role->type != REDIS_REPLY_ARRAY || role->elements == 0 ||
       role->element[0]->type != REDIS_REPLY_STRING || text_of(*role->element[0]) != "master")
     throw Error(ErrorCode::unavailable,
-                name_ +
+                socket_->name() +
                     ": the server that the sentinels name is not the master; try again when "
                     "they have agreed on one");
 }
 
 void Connection::connect_to(const RedisAddress& address) {
-  socket_ = std::make_unique<Socket>(address, name_);
+  socket_ = std::make_unique<Socket>(
+      address, address_.sentinels ? name_ + " at " + host_and_port(address) : name_);
   origin_ = Origin();
   ++count_;
   reader_.reset(redisReaderCreate());
@@ -175,7 +179,7 @@ void Connection::connect_to(const RedisAddress& address) {
   socket_->send(commands.bytes());
   for (bool auth = !address_.password.empty(); replies > 0; --replies, auth = false)
     if (const Reply reply = receive(); reply->type == REDIS_REPLY_ERROR)
-      throw auth ? auth_error(*reply, name_) : meaning(*reply, name_);
+      throw auth ? auth_error(*reply, socket_->name()) : meaning(*reply, socket_->name());
 }
 
 void Connection::ask_history() {

@@ -151,20 +151,26 @@ void Socket::send_raw(std::string_view bytes) {
     } else if (errno == EAGAIN) {
       if (!wait(POLLOUT, timeout_)) refuse_silence();
     } else if (errno != EINTR) {
-      const std::string reason = std::strerror(errno);
-      refuse_as_the_server();
-      broken("the connection broke: " + reason);
+      const std::string what = std::string("the connection broke: ") + std::strerror(errno);
+      hear_reason();
+      broken(what);
     }
   }
 }
 
-void Socket::refuse_as_the_server() const {
-  if (has_received_ || tls_ != nullptr) return;
-  std::array<char, 128> said{};
+void Socket::hear_reason() {
+  std::array<char, 4096> said{};
   const ssize_t size = recv(descriptor_, said.data(), said.size(), 0);
-  if (size <= 0 || said[0] != '-') return;
-  const std::string_view line(said.data() + 1, static_cast<std::size_t>(size - 1));
-  refuse(std::string(line.substr(0, line.find('\r'))) + "; try again");
+  if (size <= 0) return;
+  const auto bytes = std::span(said).first(static_cast<std::size_t>(size));
+  if (tls_ != nullptr) {
+    tls_->feed(bytes);
+    char first = 0;
+    (void)tls_->read({&first, 1});
+  } else if (bytes[0] == '-' && !has_received_) {
+    const std::string_view line(bytes.data() + 1, bytes.size() - 1);
+    refuse(std::string(line.substr(0, line.find('\r'))) + "; try again");
+  }
 }
 
 bool Socket::has_input() const { return wait(POLLIN, std::chrono::milliseconds(0)); }
@@ -230,10 +236,10 @@ bool Socket::wait(short events, std::chrono::milliseconds most) const {
 }
 
 void Socket::refuse_silence() const {
-  const bool begins_tls = tls_ == nullptr && !encrypted_.empty();
+  const bool may_lack_tls = !has_received_ && !encrypted_.empty();
   refuse("no answer within " + std::to_string(timeout_.count()) + " ms; " +
-         (begins_tls ? "if its port is one without TLS, write redis://"
-                     : "find out why, or add &timeout=SECONDS to the address"));
+         (may_lack_tls ? "if its port is one without TLS, write redis://"
+                       : "find out why, or add &timeout=SECONDS to the address"));
 }
 
 void Socket::broken(const std::string& what) const {
@@ -242,7 +248,8 @@ void Socket::broken(const std::string& what) const {
   // The TLS port of redis-server closes the connection at the first byte that is not TLS.
   refuse(what + " before it said anything; if its port is one " +
          (encrypted_.empty() ? "for TLS, write rediss:// or valkeys://"
-                             : "without TLS, write redis://"));
+                             : "without TLS, write redis://; a server that has all the clients "
+                               "that it takes (maxclients) hangs up, too"));
 }
 
 void Socket::refuse(const std::string& what) const {

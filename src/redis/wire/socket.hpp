@@ -29,6 +29,7 @@ class Socket {
   Socket& operator=(const Socket&) = delete;
   ~Socket();
 
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
   // Sends all bytes. Error{unavailable}: the server took no bytes in time, or hung up. (The system reports room only
   // when much of its buffer is free, so a server that takes byte by byte counts as one that takes none.)
   void send(std::string_view bytes);
@@ -48,6 +49,9 @@ class Socket {
 
   void begin_tls(const RedisTls& options, const std::string& host);
   void send_raw(std::string_view bytes);
+  // When nothing can be sent any more. Error: the server has said why. It may refuse a client that is sending already: if
+  // it has too many, and in TLS 1.3 after the handshake (errors of Tls::read).
+  void hear_reason();
   std::size_t receive_raw(std::span<char> into);
   [[nodiscard]] std::chrono::milliseconds left_for_answer() const noexcept;
   void wait_for_answer();
@@ -55,8 +59,6 @@ class Socket {
   [[nodiscard]] bool wait(short events, std::chrono::milliseconds most) const;
   [[noreturn]] void refuse(const std::string& what) const;
   [[noreturn]] void refuse_silence() const;
-  // If the server has refused a new connection with an error and hung up, throws that.
-  void refuse_as_the_server() const;
   [[noreturn]] void broken(const std::string& what) const;
 
   std::string name_;

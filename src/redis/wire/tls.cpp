@@ -35,13 +35,26 @@ bool is_address(const std::string& host) {
          inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
 }
 
+const char* remedy_of(long verdict) {
+  switch (verdict) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      return "renew it, or correct the clock of this machine";
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+      return "name the server as its certificate does, with sni=NAME";
+    default:
+      return "name its authority with cacert=FILE";
+  }
+}
+
 }  // namespace
 
 void Tls::Free::operator()(ssl_ctx_st* context) const noexcept { SSL_CTX_free(context); }
 void Tls::Free::operator()(ssl_st* session) const noexcept { SSL_free(session); }
 
 Tls::Tls(const RedisTls& options, const std::string& host, std::string name)
-    : name_(std::move(name)) {
+    : name_(std::move(name)), has_certificate_(!options.certificate_file.empty()) {
   ERR_clear_error();
   const auto require = [this](bool done) {
     if (!done)
@@ -59,7 +72,7 @@ Tls::Tls(const RedisTls& options, const std::string& host, std::string name)
   SSL_CTX_set_options(context_.get(), SSL_OP_NO_RENEGOTIATION);
   // Otherwise OpenSSL asks at the terminal, or takes the pass phrase from the lines of standard input.
   SSL_CTX_set_default_passwd_cb(context_.get(), [](char*, int, int, void*) { return -1; });
-  if (!options.certificate_file.empty()) {
+  if (has_certificate_) {
     const std::string& key = options.key_file.empty() ? options.certificate_file : options.key_file;
     require_file(
         SSL_CTX_use_certificate_chain_file(context_.get(), options.certificate_file.c_str()) == 1,
@@ -149,7 +162,11 @@ std::string_view Tls::take_outgoing() {
 void Tls::refuse_client(const std::string& reason) const {
   throw Error(ErrorCode::denied,
               name_ + ": the server refuses this client: " + reason +
-                  "; if it asks for a certificate, name yours with cert=FILE and certkey=FILE");
+                  (has_certificate_
+                       ? "; if that is about the certificate in cert=FILE, renew it, or name one "
+                         "of an authority that the server trusts"
+                       : "; if it asks for a certificate, name yours with cert=FILE and "
+                         "certkey=FILE"));
 }
 
 void Tls::fail(int result) {
@@ -160,17 +177,21 @@ void Tls::fail(int result) {
   const unsigned long error = take_error();
   if (const long verdict = SSL_get_verify_result(session_.get());
       ERR_GET_REASON(error) == SSL_R_CERTIFICATE_VERIFY_FAILED)
-    throw Error(ErrorCode::denied,
-                name_ + ": the server's certificate is not accepted: " +
-                    X509_verify_cert_error_string(verdict) +
-                    "; name its authority with cacert=FILE, or the server as the certificate does "
-                    "with sni=NAME");
+    throw Error(ErrorCode::denied, name_ + ": the server's certificate is not accepted: " +
+                                       X509_verify_cert_error_string(verdict) + "; " +
+                                       remedy_of(verdict));
   if (ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER)
     throw Error(
         ErrorCode::unavailable,
         name_ +
             ": the server does not answer with TLS; write redis:// if it is a Redis server, or "
             "name its port for TLS");
+  if (ERR_GET_REASON(error) == SSL_R_UNSUPPORTED_PROTOCOL ||
+      ERR_GET_REASON(error) == SSL_R_TLSV1_ALERT_PROTOCOL_VERSION)
+    throw Error(ErrorCode::unavailable,
+                name_ +
+                    ": the server has no TLS 1.2 or later; update it, or allow it these "
+                    "versions (tls-protocols)");
   const int alert = ERR_GET_REASON(error) - SSL_AD_REASON_OFFSET;
   if (alert > 0 && alert < 256) refuse_client(reason_of(error));
   throw Error(ErrorCode::unavailable, name_ + ": TLS fails: " + reason_of(error));

@@ -54,6 +54,7 @@ class Tls {
   bio_st* in_ = nullptr;  // owned by the session
   bio_st* out_ = nullptr;
   std::string outgoing_;
+  bool has_certificate_;
   bool lacks_certificate_ = false;
 };
 

@@ -111,6 +111,57 @@ TEST(ClusterFault, AMovingSlotIsAskedForAtBothEnds) {
   EXPECT_GT(pair.first.asked(), before) << "the slot is the first node's until it says MOVED";
 }
 
+TEST(ClusterFault, AUserWhoMayNotAskAtTheOtherEndIsToldSo) {
+  Pair pair;
+  pair.first_says(pair.to_second("ASK"));
+  pair.second.say([&](const Words& words) -> Said {
+    if (words[0] == "ASKING") return "-NOPERM no permissions to run the 'asking' command\r\n";
+    return error_reply("MOVED 13907 127.0.0.1:" + std::to_string(pair.first.port()));
+  });
+  EXPECT_NE(error_of([&] { pair.all_there(); }, ErrorCode::denied)
+                .find("'asking' command; give the user these rights"),
+            std::string::npos);
+  pair.everything_at_first();
+  EXPECT_TRUE(pair.all_there());
+}
+
+// A new server in the place of a node that is gone, before it joins.
+TEST(ClusterFault, AServerThatKnowsNoClusterIsNotBelievedWhileNodesDo) {
+  for (const char* slots : {"*0\r\n", "-ERR This instance has cluster support disabled\r\n"}) {
+    Pair pair;
+    pair.first_says(pair.to_second("MOVED"));
+    EXPECT_TRUE(pair.all_there());
+    bool hangs_up = true;
+    pair.second.say([&](const Words& words) -> Said {
+      if (words[0] == "CLUSTER") return test::all_slots_at(pair.second.port());
+      return std::exchange(hangs_up, false) ? Said("") : std::nullopt;
+    });
+    pair.first.say([&](const Words& words) -> Said {
+      return words[0] == "CLUSTER" ? slots : "-CLUSTERDOWN Hash slot not served\r\n";
+    });
+    error_of([&] { pair.all_there(); }, ErrorCode::unavailable);
+    EXPECT_TRUE(pair.all_there());
+    // And if nobody else is left, that is an error, and nothing is absent.
+    hangs_up = true;
+    pair.second.say([&](const Words&) -> Said { return ""; });
+    error_of([&] { pair.all_there(); }, ErrorCode::unavailable);
+    EXPECT_NE(error_of([&] { pair.all_there(); }, ErrorCode::unavailable)
+                  .find("no node of the cluster any more"),
+              std::string::npos);
+  }
+}
+
+// It was taken out of the cluster, and keeps its connections.
+TEST(ClusterFault, ANodeThatServesNoSlotIsNotAskedForever) {
+  Pair pair;
+  pair.first.say([&](const Words& words) -> Said {
+    return words[0] == "CLUSTER" ? test::all_slots_at(pair.second.port())
+                                 : "-CLUSTERDOWN Hash slot not served\r\n";
+  });
+  error_of([&] { pair.all_there(); }, ErrorCode::unavailable);
+  EXPECT_TRUE(pair.all_there());
+}
+
 TEST(ClusterFault, TryAgainIsTriedAgainForAWhile) {
   Pair pair;
   int left = 4;

@@ -44,11 +44,17 @@ void Cluster::learn() {
       Commands commands;
       connection.send(commands.command({"CLUSTER", "SLOTS"}));
       const Reply reply = connection.receive();
-      clustered_ = reply->type != REDIS_REPLY_ERROR;
-      if (clustered_)
-        table_.learn(*reply, candidate);
-      else if (!says(*reply, "cluster support disabled") && !says(*reply, "unknown"))
+      const bool is_node = reply->type != REDIS_REPLY_ERROR;
+      if (!is_node && !says(*reply, "cluster support disabled") && !says(*reply, "unknown"))
         throw meaning(*reply, connection.name());
+      // A new server may have the address of a node that is gone; the others know which nodes there are.
+      if (clustered_ && (!is_node || reply->elements == 0))
+        throw Error(ErrorCode::unavailable,
+                    connection.name() +
+                        ": the server is no node of the cluster any more; try again when it is, or "
+                        "give the address of another node");
+      clustered_ = is_node;
+      if (is_node) table_.learn(*reply, candidate);
       known_ = true;
       return;
     } catch (const Error& error) {
@@ -145,13 +151,20 @@ void Cluster::finish(std::span<Request> requests, const Take& take) {
     try {
       for (const std::size_t command : std::exchange(request.sent_, {})) {
         // A command that was sent over a lost connection gets no reply over the next connection.
-        if (request.asking_) (void)connection.receive(request.connection_);
+        if (request.asking_) {
+          const Reply said = connection.receive(request.connection_);
+          if (said->type == REDIS_REPLY_ERROR && !request.fault_)
+            request.fault_ = Connection::meaning(*said, connection.name());
+        }
         Reply reply = connection.receive(request.connection_);
         if (auto to = scope_ == Scope::all_nodes ? redirection_of(*reply) : std::nullopt) {
           if (to->reply == Redirection::Reply::moved) ++changes_;
           request.redirection_ = std::move(to);
           continue;
         }
+        // A node that was taken out of the cluster serves no slot, and the others know who does.
+        if (reply->type == REDIS_REPLY_ERROR && says(*reply, "CLUSTERDOWN"))
+          known_ = scope_ == Scope::one_server;
         request.answered_[command] = true;
         --request.unanswered_;
         if (request.fault_) continue;

@@ -159,7 +159,7 @@ void Socket::send_raw(std::string_view bytes) {
 }
 
 void Socket::hear_reason() {
-  std::array<char, 4096> said{};
+  std::array<char, 16384> said{};
   const ssize_t size = recv(descriptor_, said.data(), said.size(), 0);
   if (size <= 0) return;
   const auto bytes = std::span(said).first(static_cast<std::size_t>(size));

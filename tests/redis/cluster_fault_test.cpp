@@ -151,6 +151,29 @@ TEST(ClusterFault, AServerThatKnowsNoClusterIsNotBelievedWhileNodesDo) {
   }
 }
 
+// It would cost the timeout, each time.
+TEST(ClusterFault, ANodeThatHadSlotsLongAgoIsAskedLast) {
+  Pair pair;
+  Scripted former(pair.real.path());
+  pair.first_says(error_reply("MOVED 13907 127.0.0.1:" + std::to_string(former.port())));
+  EXPECT_TRUE(pair.all_there());
+  former.say([](const Words&) -> Said { return ""; });
+  error_of([&] { pair.all_there(); }, ErrorCode::unavailable);
+  pair.first_says(pair.to_second("MOVED"));
+  EXPECT_TRUE(pair.all_there());
+  // The first node dies.
+  pair.first.say([](const Words&) -> Said { return ""; });
+  bool hangs_up = true;
+  pair.second.say([&](const Words& words) -> Said {
+    if (words[0] == "CLUSTER") return test::all_slots_at(pair.second.port());
+    return std::exchange(hangs_up, false) ? Said("") : std::nullopt;
+  });
+  error_of([&] { pair.all_there(); }, ErrorCode::unavailable);
+  const int before = former.asked();
+  EXPECT_TRUE(pair.all_there());
+  EXPECT_EQ(former.asked(), before);
+}
+
 // It was taken out of the cluster, and keeps its connections.
 TEST(ClusterFault, ANodeThatServesNoSlotIsNotAskedForever) {
   Pair pair;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
@@ -147,6 +148,28 @@ TEST_F(TlsServer, SaysNothingUnaskedThatIsTakenForAnAnswer) {
       EXPECT_STREQ(connection.receive()->str, "next");
     }
   }
+}
+
+// New keys are no answer, however many come.
+TEST_F(TlsServer, MayNotGoOnWithoutAnAnswer) {
+  const Listener listener;
+  const std::jthread server([&] {
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
+    play_server(listener, [&](SSL* session) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+      while (std::chrono::steady_clock::now() < end &&
+             SSL_key_update(session, SSL_KEY_UPDATE_NOT_REQUESTED) == 1 &&
+             SSL_do_handshake(session) == 1)
+        continue;
+    });
+  });
+  detail::Connection connection({.host = "localhost", .port = listener.port(), .tls = trusted_});
+  connection.ask({"PING"});
+  const std::string text = error_of([&] { (void)connection.receive(); }, ErrorCode::unavailable);
+  EXPECT_NE(text.find("without an answer"), std::string::npos) << text;
 }
 
 TEST_F(TlsServer, MayFallSilentOrHangUp) {

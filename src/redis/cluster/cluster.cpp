@@ -35,8 +35,8 @@ Cluster::Cluster(RedisAddress seed, Scope scope)
 void Cluster::learn() {
   if (known_) return;
   // Any node can answer: the seed, then every node that was ever named.
-  std::vector<RedisAddress> candidates = {seed_};
-  candidates.insert(candidates.end(), table_.nodes().begin(), table_.nodes().end());
+  std::vector<RedisAddress> candidates = table_.nodes_to_ask();
+  candidates.insert(candidates.begin(), seed_);
   std::optional<Error> fault;
   for (const RedisAddress& candidate : candidates) {
     try {

@@ -101,11 +101,25 @@ void SlotTable::learn(const redisReply& slots, const RedisAddress& asked) {
   *this = std::move(next);
 }
 
-std::size_t SlotTable::owning() const {
-  std::vector<bool> has(nodes_.size());
+std::vector<bool> SlotTable::which_own() const {
+  std::vector<bool> own(nodes_.size());
   for (const Node owner : owners_)
-    if (owner != kNobody) has[owner] = true;
-  return static_cast<std::size_t>(std::count(has.begin(), has.end(), true));
+    if (owner != kNobody) own[owner] = true;
+  return own;
+}
+
+std::size_t SlotTable::owning() const {
+  const std::vector<bool> own = which_own();
+  return static_cast<std::size_t>(std::count(own.begin(), own.end(), true));
+}
+
+std::vector<RedisAddress> SlotTable::nodes_to_ask() const {
+  const std::vector<bool> own = which_own();
+  std::vector<RedisAddress> ordered;
+  for (const bool owning : {true, false})
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      if (own[i] == owning) ordered.push_back(nodes_[i]);
+  return ordered;
 }
 
 }  // namespace bloomery::detail

@@ -71,10 +71,14 @@ class SlotTable {
   [[nodiscard]] Node owner(std::uint16_t slot) const { return owners_[slot]; }
   // Every node that was ever named, indexed by its number.
   [[nodiscard]] const std::vector<RedisAddress>& nodes() const { return nodes_; }
+  // The same, those that have hash slots first: the others may be gone long since.
+  [[nodiscard]] std::vector<RedisAddress> nodes_to_ask() const;
   // The number of nodes that have hash slots.
   [[nodiscard]] std::size_t owning() const;
 
  private:
+  [[nodiscard]] std::vector<bool> which_own() const;
+
   std::array<Node, kSlots> owners_;
   std::vector<RedisAddress> nodes_;
 };

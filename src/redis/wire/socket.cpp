@@ -38,6 +38,9 @@ void set_option(int descriptor, int level, int name, int value) noexcept {
   setsockopt(descriptor, level, name, &value, sizeof value);
 }
 
+// The bytes of TLS that bring no byte of an answer: certificates, tickets, keys. A record has at most 17 KiB.
+constexpr std::uint64_t kMostWithoutAnswer = std::uint64_t{256} << 10;
+
 // Balancers and firewalls forget a connection that is silent for minutes (4 in some clouds), and tell nobody. So the
 // system asks after 60 seconds of silence and then each 15, and gives up after 4 questions without an answer.
 void keep_alive(int descriptor) noexcept {
@@ -126,7 +129,7 @@ void Socket::begin_tls(const RedisTls& options, const std::string& host) {
     done = tls->shake_hands();
     send_raw(tls->take_outgoing());
     if (done) break;
-    tls->feed(std::span(encrypted_).first(receive_raw(encrypted_)));
+    feed(*tls, 0);
   }
   tls_ = std::move(tls);
 }
@@ -184,12 +187,20 @@ void Socket::begin_answer() noexcept {
 
 std::size_t Socket::receive(std::span<char> into) {
   if (tls_ == nullptr) return receive_raw(into);
-  for (;;) {
+  for (const std::uint64_t before = answer_bytes_;;) {
     const std::size_t size = tls_->read(into);
     send_raw(tls_->take_outgoing());
     if (size != 0) return size;
-    tls_->feed(std::span(encrypted_).first(receive_raw(encrypted_)));
+    feed(*tls_, before);
   }
+}
+
+void Socket::feed(Tls& tls, std::uint64_t before) {
+  if (answer_bytes_ - before > kMostWithoutAnswer)
+    refuse(
+        "TLS goes on without an answer: 256 KiB of keys, tickets and the like came; check the "
+        "address");
+  tls.feed(std::span(encrypted_).first(receive_raw(encrypted_)));
 }
 
 std::size_t Socket::receive_raw(std::span<char> into) {

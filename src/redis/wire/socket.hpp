@@ -53,6 +53,8 @@ class Socket {
   // it has too many, and in TLS 1.3 after the handshake (errors of Tls::read).
   void hear_reason();
   std::size_t receive_raw(std::span<char> into);
+  // Gives TLS what comes next. `before`: the bytes of the answer when the last byte of it was there.
+  void feed(Tls& tls, std::uint64_t before);
   [[nodiscard]] std::chrono::milliseconds left_for_answer() const noexcept;
   void wait_for_answer();
   // False: nothing happened during that time.

@@ -225,7 +225,7 @@ RedisUrl with_password(RedisUrl url) {
   if (url.address.password.empty()) url.address.password = password_of_environment();
   if (!url.address.user.empty() && url.address.password.empty())
     throw Error(ErrorCode::invalid_argument,
-                "the address names a user and no password; add it, as in redis://user:pass@host, "
+                "the address names a user and no password; write it after the user and a colon, "
                 "or set BLOOMERY_REDIS_PASSWORD or BLOOMERY_REDIS_PASSWORD_FILE");
   return url;
 }

@@ -94,7 +94,8 @@ TEST_F(RedisTool, SaysWhatItCannotDo) {
   EXPECT_TRUE(is_error(run({"add", url("none")}, "a\n"), {"'none' is not there"}));
   EXPECT_TRUE(is_error(run({"info", "rediss+unix:///h?key=k"}), {"has no TLS"}));
   EXPECT_TRUE(is_error(run({"info", "redis://h?kye=k"}), {"'kye'"}));
-  EXPECT_TRUE(is_error(run({"info", "redis://me@h?key=k"}), {"BLOOMERY_REDIS_PASSWORD"}));
+  EXPECT_TRUE(is_error(run({"info", "redis://me@h?key=k"}),
+                       {"write it after the user and a colon", "BLOOMERY_REDIS_PASSWORD"}));
   EXPECT_TRUE(is_error(run({"info", "redis://127.0.0.1:1?key=k"}), {"cannot be reached"}));
   EXPECT_TRUE(is_error(run({"info", "redis+unix:///nowhere?key=k"}), {"cannot be reached"}));
   const Ran away = run({"rebuild", "redis+unix:///nowhere?key=k"}, "a\n");

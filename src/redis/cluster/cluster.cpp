@@ -162,8 +162,8 @@ void Cluster::finish(std::span<Request> requests, const Take& take) {
           request.redirection_ = std::move(to);
           continue;
         }
-        // A node that was taken out of the cluster serves no slot, and the others know who does.
-        if (reply->type == REDIS_REPLY_ERROR && says(*reply, "CLUSTERDOWN"))
+        // As a node says that was taken out of the cluster. (One that says "The cluster is down" is still in it.)
+        if (reply->type == REDIS_REPLY_ERROR && says(*reply, "CLUSTERDOWN Hash slot not served"))
           known_ = scope_ == Scope::one_server;
         request.answered_[command] = true;
         --request.unanswered_;

@@ -154,7 +154,7 @@ void Cluster::finish(std::span<Request> requests, const Take& take) {
         if (request.asking_) {
           const Reply said = connection.receive(request.connection_);
           if (said->type == REDIS_REPLY_ERROR && !request.fault_)
-            request.fault_ = Connection::meaning(*said, connection.name());
+            request.fault_ = meaning(*said, connection.name());
         }
         Reply reply = connection.receive(request.connection_);
         if (auto to = scope_ == Scope::all_nodes ? redirection_of(*reply) : std::nullopt) {

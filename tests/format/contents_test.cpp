@@ -220,6 +220,11 @@ TEST(FrozenContents, HaveTheKeysOfTheListAndOfTheDelta) {
   EXPECT_NEAR(static_cast<double>(bits->estimated_count()), 2 * kKeys, 0.05 * kKeys);
   EXPECT_NEAR(whole->stats(Precision::exact).estimated_items, 2 * kKeys, 0.05 * kKeys);
   EXPECT_EQ(whole->complete(), nullptr);
+  Header header;
+  whole->describe(header);
+  EXPECT_EQ(header.hasher, kHasher) << "encoded, it would have other keys";
+  EXPECT_EQ(header.plan, FilterPlan(plan));
+  EXPECT_EQ(header.inserted, 2 * kKeys);
   whole->set_inserted(kKeys - 1);
   expect_error(ErrorCode::corrupt, {"fewer keys than its list"},
                [&] { (void)decode_contents(encode_contents(*whole)); });

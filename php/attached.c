@@ -130,6 +130,12 @@ static bool is_as_requested(Entry *entry, const char *location, bool writes, blo
   return true;
 }
 
+/* A filter on a server that is opened again when it is next asked for: a connection that nobody uses is closed. */
+static int is_idle(zval *value, void *now) {
+  const Entry *entry = Z_PTR_P(value);
+  return entry->on_server && is_a_second_ago(&entry->looked, now) ? ZEND_HASH_APPLY_REMOVE : ZEND_HASH_APPLY_KEEP;
+}
+
 static bloomery_attached *attach(const zend_string *name, bool on_server, bool writes, bloomery_request *request,
                                  bloomery_error *error) {
   struct timespec now;
@@ -138,7 +144,10 @@ static bloomery_attached *attach(const zend_string *name, bool on_server, bool w
   Entry *there = find(name, writes, &now);
   if (there) return is_as_requested(there, location, writes, request, error) ? &there->shared : NULL;
   struct known_file file = {0};
-  if (!on_server) look(location, &file);
+  if (on_server)
+    zend_hash_apply_with_argument(&ATTACHED, is_idle, &now);
+  else
+    look(location, &file);
   bloomery_filter *filter = writes ? bloomery_open_or_create(location, &request->spec, &request->options, error)
                                    : bloomery_open(location, BLOOMERY_READ, NULL, error);
   bloomery_nature nature;

@@ -69,8 +69,9 @@ static void append_tls(smart_str *to, HashTable *ssl) {
   }
 }
 
-/* An IPv6 address, which has two colons, is in brackets; the host may have these already. With one colon it has a port. */
-static void append_host(smart_str *to, zval *host) {
+/* An IPv6 address, which has two colons, is in brackets; the host may have these already. With one colon it has a port,
+ * unless that is given too: then the address is refused. */
+static void append_host(smart_str *to, zval *host, bool has_port) {
   zend_string *text = zval_get_string(host);
   const bool has_brackets = ZSTR_VAL(text)[0] == '[';
   const char *const begin = ZSTR_VAL(text) + has_brackets, *const end = ZSTR_VAL(text) + ZSTR_LEN(text);
@@ -81,7 +82,7 @@ static void append_host(smart_str *to, zval *host) {
     smart_str_appendc(to, '[');
     smart_str_appendl(to, begin, size);
     smart_str_appendc(to, ']');
-  } else if (colon && is_whole && !has_brackets && !memchr(begin, '%', size)) {
+  } else if (colon && is_whole && !has_brackets && !memchr(begin, '%', size) && !has_port) {
     smart_str_append(to, text);
   } else {
     append_encoded(to, text);
@@ -108,7 +109,7 @@ static zend_string *address_of(Server *server) {
     zend_string_release(path);
   } else {
     if (is_given(&server->host))
-      append_host(&address, &server->host);
+      append_host(&address, &server->host, is_given(&server->port));
     else
       smart_str_appends(&address, "127.0.0.1");
     if (is_given(&server->port)) {

@@ -14,11 +14,11 @@
 // client follows redirections. A filter in one string belongs to the server at the address, which should
 // be the node of a cluster that has the key.
 //
-// An insert is one BITFIELD command (or, in one string, a script for the few keys with a bit in the last
-// byte), which the server executes atomically: no reader sees half a key, and if two clients insert the
-// same new key, at least one gets the answer "new". Look-ups of eight keys or more read their blocks in
-// a transaction. Many keys cost one round trip for each 2,048 keys (in shards: for each 2,048 per node) or fewer; an
-// insert into one string first asks for its length, which costs one more round trip per call.
+// An insert is one BITFIELD command (in one string a script, for up to four keys and for those with a bit in the last
+// byte), which the server executes atomically: no reader sees half a key, and if two clients insert the same new key,
+// at least one gets the answer "new". Look-ups of eight keys or more read their blocks in a transaction. Many keys cost
+// one round trip for each 2,048 keys (in shards: for each 2,048 per node) or fewer; an insert of more than four keys
+// into one string first asks for its length, which costs one more round trip per call.
 //
 // Promises: never "absent" for a key whose insert was acknowledged, as long as the servers keep the
 // strings. Every command also reads the identity of the filter and of the shard that answers: if a
@@ -68,7 +68,7 @@ struct RedisHeader;
 class RedisFilter : public detail::KeyCalls<RedisFilter> {
  public:
   // Error{exists}: the place holds something. With `replace` a filter in one string replaces a filter in one
-  // string, and a filter in shards replaces one with the same number of shards; no string may become shorter,
+  // string, and a filter in shards replaces one with the same number of shards; no shard may become shorter,
   // and nothing else is ever replaced. Error{too_large}: the bits do not fit into the strings. 0 shards means
   // a multiple of the number of nodes, large enough that no shard has more than 256 MiB. The bits of the plan
   // are rounded up to a multiple of 512 for each shard; the layouts blocked2 and standard get a few more bits,
@@ -79,9 +79,10 @@ class RedisFilter : public detail::KeyCalls<RedisFilter> {
   // Error{locked}: another process is making a filter there.
   static RedisFilter create(const RedisPlace& place, const Plan& plan,
                             const Hasher& hasher = Hasher(), bool replace = false);
-  // Opens a filter with the parameters that the server has. Error{missing}; {wrong_kind}: the filter is
-  // in shards and the place is not, or the reverse, or the filter rotates; {mismatch}: it has another
-  // number of shards; {locked}: a process is making it.
+  // Opens a filter with the parameters that the server has. What a client of a larger filter, which was in its string
+  // before, has written behind its end is cut off, with the rights to EVAL and SET. Error{missing}; {wrong_kind}: the
+  // filter is in shards and the place is not, or the reverse, or the filter rotates; {mismatch}: it has another number
+  // of shards; {locked}: a process is making it.
   static RedisFilter open(const RedisPlace& place);
   // Creates a filter with all the bits of another one, as RedisFilterWriter::of_bits does.
   static RedisFilter store(const RedisPlace& place, const FilterView& filter, bool replace = false);

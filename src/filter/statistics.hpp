@@ -151,12 +151,13 @@ inline constexpr Stats kStatsOfNothing{.fill = 1,
                                        .over_capacity = true};
 // The standard error of a fill that was counted in `bits` bits of a larger array.
 [[nodiscard]] double fill_error(double fill, std::uint32_t hashes, double bits) noexcept;
-// The statistics that follow from a fill.
+// The share of ones of a filter that is elsewhere.
 struct Share {
   double ones = 0;
   double error = 0;      // the standard error of a sample
   bool sampled = false;  // not all bits were counted
 };
+// The statistics that follow from a fill.
 [[nodiscard]] Stats stats_from(const Plan& plan, const Share& share) noexcept;
 [[nodiscard]] Stats stats_from(const Plan& plan, const BlockSample& sample, double fill,
                                double current_fpr) noexcept;

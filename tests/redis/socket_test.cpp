@@ -72,10 +72,12 @@ TEST(Socket, SaysWhyTheServerTookNoCommand) {
           }
         },
         ErrorCode::unavailable);
-    EXPECT_EQ(error, said[0] == '-' ? "full: ERR max number of clients reached; try again"
-                                    : "full: the connection broke: Broken pipe before it said "
-                                      "anything; if its port is one for TLS, write rediss:// or "
-                                      "valkeys://");
+    EXPECT_EQ(error, said[0] == '-'
+                         ? "full: max number of clients reached; try again when some have gone, "
+                           "or raise the server's maxclients"
+                         : "full: the connection broke: Broken pipe before it said "
+                           "anything; if its port is one for TLS, write rediss:// or "
+                           "valkeys://");
   }
 }
 

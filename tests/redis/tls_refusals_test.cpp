@@ -84,7 +84,14 @@ TEST_F(TlsServer, MayHaveTooManyClients) {
   options.insert(options.end(), {"--maxclients", "1"});
   const Server full(options);
   detail::Connection first({.host = "localhost", .port = port, .tls = trusted_});
-  first.ask({"PING"});
+  for (int tries = 0;; ++tries)
+    try {  // who asked whether the server had started may still be there
+      first.ask({"PING"});
+      break;
+    } catch (const Error&) {
+      ASSERT_LT(tries, 1'000);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
   detail::Connection second({.host = "localhost", .port = port, .tls = trusted_});
   const std::string text = error_of([&] { second.ask({"PING"}); }, ErrorCode::unavailable);
   EXPECT_NE(text.find("maxclients"), std::string::npos) << text;
@@ -207,7 +214,7 @@ TEST_F(TlsServer, MayStandStillInTheHandshake) {
   const std::string text =
       error_of([&] { detail::Connection(to).ask({"PING"}); }, ErrorCode::unavailable);
   over.set_value();
-  EXPECT_NE(text.find("300 ms; find out why"), std::string::npos) << text;
+  EXPECT_NE(text.find("; find out why"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ void Cluster::learn() {
       if (!is_node && !says(*reply, "cluster support disabled") && !says(*reply, "unknown"))
         throw meaning(*reply, connection.name());
       // A new server may have the address of a node that is gone; the others know which nodes there are.
-      if (clustered_ && (!is_node || reply->elements == 0))
+      const bool has_slots = is_node && (reply->type != REDIS_REPLY_ARRAY || reply->elements != 0);
+      if (clustered_ && table_.owning() != 0 && !has_slots)
         throw Error(ErrorCode::unavailable,
                     connection.name() +
                         ": the server is no node of the cluster any more; try again when it is, or "
@@ -164,7 +165,7 @@ void Cluster::finish(std::span<Request> requests, const Take& take) {
         }
         // As a node says that was taken out of the cluster. (One that says "The cluster is down" is still in it.)
         if (reply->type == REDIS_REPLY_ERROR && says(*reply, "CLUSTERDOWN Hash slot not served"))
-          known_ = scope_ == Scope::one_server;
+          forget();
         request.answered_[command] = true;
         --request.unanswered_;
         if (request.fault_) continue;

@@ -39,26 +39,28 @@ class BitPart : public BatchPart {
 };
 
 class Fields : public BitPart {
+  using Check = BitString::Check;
+
  public:
   using BitPart::BitPart;
 
   [[nodiscard]] Request request() override {
     Request request(string_.key());
-    if (string_.length_comes_first(operation_)) string_.ask_length(request);
+    if (check_ == Check::length_first) string_.ask_length(request);
     for (std::size_t key = 0; key < size(); ++key)
-      string_.ask_bits(request, operation_, offsets_of(key));
-    if (!string_.length_comes_first(operation_)) string_.ask_proof(request);
+      string_.ask_bits(request, operation_, offsets_of(key), check_);
+    if (check_ == Check::proof_last) string_.ask_proof(request);
     return request;
   }
 
   void take(std::size_t command, const redisReply& reply) override {
-    const std::size_t before = string_.length_comes_first(operation_) ? 1 : 0;
+    const std::size_t before = check_ == Check::length_first ? 1 : 0;
     if (command < before) return string_.check_length(reply);
     const std::size_t key = command - before;
     if (key < size()) {
       const BitString::Answer said = string_.answer_of(operation_, reply);
       answer(key, said.is_true, said.generation);
-      if (before == 1) confirm(key);
+      if (check_ != Check::proof_last) confirm(key);
       if (operation_ == BitOperation::set && key + 1 == size())
         string_.reaches(*std::ranges::max_element(offsets_) / 8 + 1);
     } else {
@@ -68,17 +70,22 @@ class Fields : public BitPart {
   }
 
   [[nodiscard]] std::optional<Request> undo(const Error& fault) const override {
-    if (operation_ == BitOperation::test || !string_.guard().identity) return std::nullopt;
+    const bool may_leave_a_stray =
+        operation_ == BitOperation::set && string_.guard().identity && check_ != Check::in_scripts;
+    if (!may_leave_a_stray) return std::nullopt;
     // Where another client has made such a string too, this one is told that it was cut or replaced.
     switch (fault.code()) {
       case ErrorCode::missing:
       case ErrorCode::corrupt:
       case ErrorCode::mismatch:
-        return string_.removal_of_stray();
+        return string_.removal_of_stray(offsets_.size());
       default:
         return std::nullopt;
     }
   }
+
+ private:
+  Check check_ = string_.check_of(operation_, size());
 };
 
 class Blocks : public BitPart {

@@ -12,27 +12,30 @@
 namespace bloomery::detail {
 namespace {
 
-// Removes only a string without a header, because no client can have stored keys in it.
+// ARGV: the most bits that it may have.
 constexpr std::string_view kRemoveStray =
-    "if redis.call('GETRANGE', KEYS[1], 0, 127) == string.rep('\\0', 128) then "
+    "if redis.call('GETRANGE', KEYS[1], 0, 127) == string.rep('\\0', 128) and "
+    "redis.call('BITCOUNT', KEYS[1]) <= tonumber(ARGV[1]) then "
     "return redis.call('DEL', KEYS[1]) end return 0";
-// Does what BITFIELD does if the string has ARGV[1] bytes; otherwise it replies with the length of the string. The
-// identity and, if ARGV[2] is 2, the generation are returned as bytes, because Lua's numbers have 53 bits.
-constexpr std::string_view kSetAtEnd =
+constexpr std::size_t kClientsOfStray = 16;
+
+// Does what BITFIELD does if the string has ARGV[1] bytes and the identity ARGV[2]; otherwise it replies with the
+// length, or with the identity and the generation that the string has. These are bytes, because Lua's numbers have 53
+// bits.
+constexpr std::string_view kSetIfWhole =
     "local bytes = redis.call('STRLEN', KEYS[1]) "
     "if bytes ~= tonumber(ARGV[1]) then return bytes end "
+    "local state = redis.call('GETRANGE', KEYS[1], 64, 79) "
+    "if string.sub(state, 1, 8) ~= ARGV[2] then return state end "
     "local bits = redis.call('BITFIELD', KEYS[1], unpack(ARGV, 3)) "
-    "for i = tonumber(ARGV[2]), 1, -1 do "
-    "table.insert(bits, 1, redis.call('GETRANGE', KEYS[1], 56 + 8 * i, 63 + 8 * i)) end return "
-    "bits";
+    "table.insert(bits, 1, state) return bits";
+static_assert(kRedisIdentityAt == 64 && kRedisGenerationAt == 72);
+constexpr std::size_t kFewKeys = 4;
 
-// The bytes of a header field; BITFIELD reads them as a big-endian number.
+// The bytes of a header field, which BITFIELD reads as a big-endian number.
 std::array<char, 8> field_in(const redisReply& element) {
   std::array<char, 8> field{};
-  if (element.type == REDIS_REPLY_STRING)
-    std::copy_n(element.str, std::min(element.len, field.size()), field.data());
-  else
-    store_le64(field.data(), __builtin_bswap64(static_cast<std::uint64_t>(element.integer)));
+  store_le64(field.data(), __builtin_bswap64(static_cast<std::uint64_t>(element.integer)));
   return field;
 }
 
@@ -77,21 +80,27 @@ void BitString::ask_range(Request& to, std::uint64_t from, std::uint64_t bytes) 
   to.next().begin(4).word("GETRANGE").word(key_).number(from).number(from + bytes - 1);
 }
 
+BitString::Check BitString::check_of(BitOperation operation, std::size_t keys) const noexcept {
+  if (!guard_.identity) return Check::length_first;
+  if (operation == BitOperation::test) return Check::proof_last;
+  return keys <= kFewKeys && !guard_.is_shard ? Check::in_scripts : Check::length_first;
+}
+
 void BitString::ask_bits(Request& to, BitOperation operation,
-                         std::span<const std::uint64_t> offsets) const {
+                         std::span<const std::uint64_t> offsets, Check check) const {
   const bool setting = operation == BitOperation::set;
-  const std::size_t fields = (guard_.identity ? 1 : 0) + (guard_.rotates ? 1 : 0);
-  const std::size_t bits = offsets.size() * (setting ? 4 : 3);
+  const std::size_t words = offsets.size() * (setting ? 4 : 3);
   const bool to_the_end =
       setting && guard_.identity && std::ranges::any_of(offsets, [&](std::uint64_t offset) {
         return offset / 8 + 1 == guard_.bytes;
       });
   Commands& command = to.next();
-  if (to_the_end) {
-    command.begin(6 + bits).word("EVAL").word(kSetAtEnd).word("1").word(key_);
-    command.number(guard_.bytes).number(fields);
+  if (check == Check::in_scripts || to_the_end) {
+    command.begin(6 + words).word("EVAL").word(kSetIfWhole).word("1").word(key_);
+    command.number(guard_.bytes).word({guard_.identity->data(), guard_.identity->size()});
   } else {
-    command.begin(2 + fields * 3 + bits).word(setting ? "BITFIELD" : "BITFIELD_RO").word(key_);
+    const std::size_t fields = (guard_.identity ? 1 : 0) + (guard_.rotates ? 1 : 0);
+    command.begin(2 + fields * 3 + words).word(setting ? "BITFIELD" : "BITFIELD_RO").word(key_);
     if (guard_.identity) command.word("GET").word("i64").number(kRedisIdentityAt * 8);
     if (guard_.rotates) command.word("GET").word("i64").number(kRedisGenerationAt * 8);
   }
@@ -135,20 +144,28 @@ void BitString::check_proof(std::size_t command, const redisReply& reply) {
   check_identity(reply);
 }
 
+// The bits follow the header's fields: of a script they are one string, of BITFIELD an integer each.
 BitString::Answer BitString::answer_of(BitOperation operation, const redisReply& reply) {
   const bool setting = operation == BitOperation::set;
   if (setting && reply.type == REDIS_REPLY_INTEGER) check_length(reply);
+  if (setting && guard_.identity && reply.type == REDIS_REPLY_STRING) (void)generation_in(reply);
   require_type(reply, REDIS_REPLY_ARRAY, name_);
-  const std::size_t fields = (guard_.identity ? 1 : 0) + (guard_.rotates ? 1 : 0);
+  const bool by_script =
+      guard_.identity && reply.elements > 0 && reply.element[0]->type == REDIS_REPLY_STRING;
+  const std::size_t fields = by_script ? 1 : (guard_.identity ? 1 : 0) + (guard_.rotates ? 1 : 0);
   require_elements(reply, fields + hashes_, name_);
   const std::span elements(reply.element, reply.elements);
-  if (guard_.identity) {
-    const std::array<char, 8> found = field_in(*elements[0]);
-    require_identity({found.data(), found.size()});
+  std::uint64_t generation = 0;
+  if (by_script) {
+    generation = generation_in(*elements[0]);
+  } else if (guard_.identity) {
+    const std::array<char, 8> identity = field_in(*elements[0]);
+    require_identity({identity.data(), identity.size()});
+    if (guard_.rotates) generation = load_le64(field_in(*elements[1]).data());
   }
   bool all = true;
   for (const redisReply* bit : elements.subspan(fields)) all = is_one(*bit) && all;
-  return {setting ? !all : all, guard_.rotates ? load_le64(field_in(*elements[1]).data()) : 0};
+  return {setting ? !all : all, guard_.rotates ? generation : 0};
 }
 
 bool BitString::is_one(const redisReply& bit) const {
@@ -164,7 +181,9 @@ void BitString::require_identity(std::string_view found) const {
               name_ + " was replaced by another filter; open it again if that is yours");
 }
 
-Request BitString::removal_of_stray() const { return {key_, {"EVAL", kRemoveStray, "1", key_}}; }
+Request BitString::removal_of_stray(std::size_t bits) const {
+  return {key_, {"EVAL", kRemoveStray, "1", key_, std::to_string(kClientsOfStray * bits)}};
+}
 
 void BitString::reaches(std::uint64_t bytes) {
   guard_.least_bytes = std::max(guard_.least_bytes, bytes);

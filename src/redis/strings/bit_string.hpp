@@ -1,20 +1,22 @@
 // A Redis string of bits: its commands, and the checks of their replies.
 //
-// One BITFIELD command per key: the server executes it atomically, and it is the fastest way. Measured
-// (docs/benchmarks.md): neither a command per bit nor a script per batch is faster, and a script needs a right of its
-// own. A script could check conditions first; here the replies are checked instead: each command also reads the
+// One BITFIELD command per key: the server executes it atomically, and for many keys it is the fastest way. Measured
+// (docs/benchmarks.md): neither a command per bit nor a script per batch is faster. Each command also reads the
 // identity of the filter, so an answer from another string is detected.
 //
-// A string that was cut short has a wrong length, unless a write extends it to its full length. So keys with a bit in
-// the last byte, which are few, are set by a script that checks the length first. (A shard ends with bytes that no
-// key reaches.) If another filter takes the place of this one, it may have the same length, but it has another
-// identity. So a look-up is followed by a proof: the length and then the identity, or for a shard its end, which
-// proves both. A string that was cut never gets its right length again; so the right length, and the identity after
-// it, prove that nothing was missing in the earlier answers. (All generations of a rotating filter have the same
-// identity. But the newer one does not become the older one while it is cut, and the keys of the older one are
-// forgotten when another takes its place.) Buckets of PHP classes have neither an identity nor a fixed length, so
-// their length is read first: if a bucket is rotated between the commands, its answers were those of the moved bits,
-// and a length that is read later could cause a wrong error.
+// An insert makes a string that is gone, was cut, or belongs to a shorter filter now, longer. So few keys are set by a
+// script each, which checks length and identity first; it costs the server more, but the client one round trip instead
+// of two. For many keys the length is asked for before them. Keys with a bit in the last byte, which are few, are
+// always set by a script, so a string that was cut never gets its right length again. (A shard ends with bytes that no
+// key reaches.)
+//
+// If another filter takes the place of this one, it may have the same length, but it has another identity. So a look-up
+// is followed by a proof: the length and then the identity, or for a shard its end, which proves both. The right
+// length, and the identity after it, prove that nothing was missing in the earlier answers. (All generations of a
+// rotating filter have the same identity. But the newer one does not become the older one while it is cut, and the keys
+// of the older one are forgotten when another takes its place.) Buckets of PHP classes have neither an identity nor a
+// fixed length, so their length is read first: if a bucket is rotated between the commands, its answers were those of
+// the moved bits, and a length that is read later could cause a wrong error.
 #pragma once
 
 #include <array>
@@ -62,10 +64,10 @@ class BitString {
   void ask_generation(Request& to) const;
   [[nodiscard]] std::uint64_t generation_in(const redisReply& reply) const;
 
-  // Whether the length is read before the bits, and the proof after them.
-  [[nodiscard]] bool length_comes_first(BitOperation operation) const noexcept {
-    return operation == BitOperation::set || !guard_.identity;
-  }
+  // What shows that the bits of so many keys are those of the filter: the length before them, the proof after them, or
+  // scripts, which set them only then.
+  enum class Check : std::uint8_t { length_first, proof_last, in_scripts };
+  [[nodiscard]] Check check_of(BitOperation operation, std::size_t keys) const noexcept;
   void ask_proof(Request& to) const;
   [[nodiscard]] std::size_t proof_commands() const noexcept { return guard_.is_shard ? 1 : 2; }
   // Checks the reply to one of the commands of the proof. Error{missing, corrupt, mismatch}.
@@ -75,7 +77,8 @@ class BitString {
   void ask_range(Request& to, std::uint64_t from, std::uint64_t bytes) const;
 
   // One command about the bits of a key, as SETBIT counts them.
-  void ask_bits(Request& to, BitOperation operation, std::span<const std::uint64_t> offsets) const;
+  void ask_bits(Request& to, BitOperation operation, std::span<const std::uint64_t> offsets,
+                Check check) const;
   struct Answer {
     bool is_true = false;          // set: a bit was off; test: all bits are on
     std::uint64_t generation = 0;  // of a string that rotates: the generation that answered
@@ -85,9 +88,10 @@ class BitString {
   // Error{io}: what is in the place of a bit is none.
   [[nodiscard]] bool is_one(const redisReply& bit) const;
 
-  // If the string is gone, an insert creates a new string, which is zero except for the bits of the key. This request
-  // removes only such a string.
-  [[nodiscard]] Request removal_of_stray() const;
+  // If the string is gone, an insert of many keys creates a new one, which is zero except for these bits. This request
+  // removes it, if it has few more bits than these: several clients may have written, and a bucket of a PHP class may
+  // have taken its place.
+  [[nodiscard]] Request removal_of_stray(std::size_t bits) const;
   // Called when the string was seen, or made, to have at least so many bytes.
   void reaches(std::uint64_t bytes);
 

@@ -15,8 +15,14 @@ constexpr std::string_view kShorten =
     "if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) == ARGV[1] then "
     "redis.call('SET', KEYS[1], redis.call('GETRANGE', KEYS[1], 0, ARGV[2] - 1), 'KEEPTTL') end";
 
-// A client of a larger filter that inserts when a smaller one takes its place sets bits behind the end of that, and
-// nothing else can. They belong to nobody, so they are cut off.
+std::string wrong_length(const StringStart& start, const RedisHeader& header) {
+  return start.name + " has " + std::to_string(start.length) + " bytes, and its header says " +
+         std::to_string(header.string_bytes());
+}
+
+// A client of a larger filter that inserts many keys when a smaller one takes its place sets bits behind the end of
+// that. No filter has them, so they are cut off. Error{corrupt}: they cannot be, because a right, room or the primary is
+// missing.
 void shorten(Cluster& cluster, std::string_view key, StringStart& start) {
   if (!begins_with_redis_header(start.bytes)) return;
   const RedisHeader header = decode_redis_header(start.bytes, start.name);
@@ -26,7 +32,10 @@ void shorten(Cluster& cluster, std::string_view key, StringStart& start) {
         key, {"EVAL", kShorten, "1", key, start.bytes, std::to_string(header.string_bytes())});
   } catch (const Error& error) {
     if (error.code() == ErrorCode::unavailable) throw;
-    return;  // without the rights, or on a replica, it stays as it is
+    throw Error(ErrorCode::corrupt, wrong_length(start, header) +
+                                        "; what a client of a larger filter has written behind "
+                                        "its end cannot be cut off: " +
+                                        error.what());
   }
   start = read_start(cluster, key);
 }
@@ -53,13 +62,7 @@ RedisHeader header_in(const StringStart& start) {
     throw Error(ErrorCode::missing, start.name + " is not there; create it, or check the key");
   const RedisHeader header = decode_redis_header(start.bytes, start.name);
   if (header.shards == 0 && start.length != header.string_bytes())
-    throw Error(ErrorCode::corrupt,
-                start.name + " has " + std::to_string(start.length) +
-                    " bytes, and its header says " + std::to_string(header.string_bytes()) +
-                    (start.length < header.string_bytes()
-                         ? "; build the filter again"
-                         : "; a client of a larger filter has written behind its end: open it as a "
-                           "user with the rights to EVAL and SET, which repairs it"));
+    throw Error(ErrorCode::corrupt, wrong_length(start, header) + "; build the filter again");
   return header;
 }
 

@@ -27,7 +27,8 @@ struct StringStart {
 // says.
 [[nodiscard]] RedisHeader header_in(const StringStart& start);
 
-// The header of the filter in a place; the place says whether it is in shards. Error{missing, wrong_kind, mismatch};
+// The header of the filter in a place; the place says whether it is in shards. Cuts off what a client of another filter
+// has written behind the end of one in a string. Error{missing, wrong_kind, mismatch};
 // {locked}: it is being made; errors of header_in.
 [[nodiscard]] RedisHeader header_at(Cluster& cluster, const RedisPlace& place);
 

@@ -19,8 +19,6 @@ namespace bloomery::detail {
 namespace {
 
 constexpr std::size_t kPiecesAtOnce = 4;
-// A page of PHP opens a filter and inserts a key, and a stream of single keys follows one another, well within this.
-constexpr std::chrono::milliseconds kRecently{100};
 
 std::vector<BitString> strings_of(const std::string& server, RedisHeader header,
                                   const std::vector<std::string>& keys) {
@@ -97,22 +95,20 @@ void StringBits::split(KeyBits bits, BitOperation operation, KeyBatches::Parts& 
 std::size_t StringBits::run(BitOperation operation, const NextKeyBits& next,
                             std::span<bool> answers, std::span<std::uint64_t> generations) {
   const BitString::Guard& guard = strings_[0].guard();
-  const Clock::time_point begin = Clock::now();
   bool check_first = operation == BitOperation::set && !guard.is_shard &&
-                     (guard.identity ? begin - checked_ > kRecently : guard.least_bytes != 0);
+                     (guard.identity || guard.least_bytes != 0);
   const auto next_parts = [&](std::size_t most, KeyBatches::Parts& parts) {
     KeyBits bits;
     const std::size_t count = next(most, bits);
     if (count == 0) return count;
-    if (std::exchange(check_first, false)) check_lengths();
+    if (std::exchange(check_first, false) &&
+        strings_[0].check_of(operation, count) == BitString::Check::length_first)
+      check_lengths();
     split(std::move(bits), operation, parts);
     return count;
   };
   try {
-    const std::size_t count =
-        batches_.run(cluster_, strings_.size(), next_parts, answers, generations);
-    checked_ = begin;
-    return count;
+    return batches_.run(cluster_, strings_.size(), next_parts, answers, generations);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::mismatch && undo_interrupted())
       throw was_undone(strings_[0].name());
@@ -124,7 +120,7 @@ void StringBits::set_one(std::span<const std::uint64_t> offsets, std::span<bool>
   BitString& string = strings_[0];
   if (string.guard().least_bytes != 0) check_lengths();
   Request request(string.key());
-  string.ask_bits(request, BitOperation::set, offsets);
+  string.ask_bits(request, BitOperation::set, offsets, BitString::Check::length_first);
   const Reply reply = cluster_.reply_to(request);
   require_type(*reply, REDIS_REPLY_ARRAY, string.name());
   require_elements(*reply, offsets.size(), string.name());

@@ -4,7 +4,6 @@
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -47,10 +46,10 @@ class StringBits {
   void begin() noexcept { batches_.begin(); }
   // Returns the number of true answers (set: a bit of the key was off; test: all bits are on). For a string that
   // rotates, `generations` says which generation gave each answer. In a filter in one string, bits are only set if its
-  // length was right a tenth of a second ago or later; otherwise it is asked for first, which costs a round trip. Bits
-  // that are set in a string that is gone or was cut make it longer, and so do bits behind the end of a shorter filter
-  // that has taken its place: what is left of the former is removed, and the latter is repaired when it is opened.
-  // (Shards are never replaced by shorter ones.)
+  // length is right: those of few keys by scripts; before those of more the length is asked for, which costs a round
+  // trip. What is then set in a string that was cut or deleted makes it longer, and so does what is set behind the end
+  // of a shorter filter that has taken its place: the remains of a deleted one are removed, and the shorter filter is
+  // repaired when it is opened. (Shards are never replaced by shorter ones.)
   std::size_t run(BitOperation operation, const NextKeyBits& next, std::span<bool> answers,
                   std::span<std::uint64_t> generations = {});
   // Sets the bits of one key in one string, and tells for each bit whether it was set before, as SETBIT does.
@@ -90,13 +89,9 @@ class StringBits {
   void read_of_shards(std::span<const Piece> pieces);
   static void copy(const redisReply& bits, const Piece& piece);
 
-  using Clock = std::chrono::steady_clock;
-
   Cluster cluster_;
   std::vector<BitString> strings_;
   KeyBatches batches_;
-  Clock::time_point checked_ =
-      Clock::now();  // when a filter's header or answers proved the lengths
 };
 
 }  // namespace bloomery::detail

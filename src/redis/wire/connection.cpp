@@ -191,7 +191,10 @@ void Connection::ask_history() {
   for (std::size_t i = 0; i < commands.count(); ++i) {
     const Reply reply = receive();
     // No answer to INFO: the server says it and hangs up.
-    if (says(*reply, "ERR max number of clients")) throw meaning(*reply, name_);
+    if (text_of(*reply).starts_with("ERR max number of clients")) {
+      --asked_in_vain_;
+      throw meaning(*reply, name_);
+    }
     history.take(text_of(*reply));
   }
   if (!history.is_known()) return;

@@ -170,9 +170,11 @@ void Socket::hear_reason() {
     tls_->feed(bytes);
     char first = 0;
     (void)tls_->read({&first, 1});
-  } else if (bytes[0] == '-' && !has_received_) {
-    const std::string_view line(bytes.data() + 1, bytes.size() - 1);
-    refuse(std::string(line.substr(0, line.find('\r'))) + "; try again");
+  } else if (std::string_view(bytes.data(), bytes.size())
+                 .starts_with("-ERR max number of clients")) {
+    refuse(
+        "max number of clients reached; try again when some have gone, or raise the server's "
+        "maxclients");
   }
 }
 

@@ -49,8 +49,8 @@ class Socket {
 
   void begin_tls(const RedisTls& options, const std::string& host);
   void send_raw(std::string_view bytes);
-  // When nothing can be sent any more. Error: the server has said why. It may refuse a client that is sending already: if
-  // it has too many, and in TLS 1.3 after the handshake (errors of Tls::read).
+  // When nothing can be sent any more. Error: the server has said why. It may refuse a client that is already sending:
+  // if it has too many, and in TLS 1.3 after the handshake (errors of Tls::read).
   void hear_reason();
   std::size_t receive_raw(std::span<char> into);
   // Gives TLS what comes next. `before`: the bytes of the answer when the last byte of it was there.

@@ -1,0 +1,163 @@
+// Clients that still insert when their string is deleted, or another one takes its place.
+#include <bloomery/redis_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "redis/scripted.hpp"
+#include "redis/shapes.hpp"
+#include "support/random.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::keys_from;
+using Words = test::Scripted::Words;
+
+constexpr std::size_t kMany = 3'000;  // are not set by scripts
+constexpr std::size_t kHeader = 128;
+
+class ReplacedStrings : public testing::Test {
+ protected:
+  ReplacedStrings() { server().ask({"DEL", "f"}); }
+  static test::Server& server() { return test::strings_server(); }
+  static RedisFilter create(std::size_t capacity) {
+    return RedisFilter::create({server().address(), "f"}, plan(capacity, 0.01), Hasher(), true);
+  }
+  RedisFilter open_between() const { return RedisFilter::open({{.port = between_.port()}, "f"}); }
+  // Calls `then` before the command of this number, of those that begin with the word.
+  void before(const char* word, int number, const std::function<void()>& then) {
+    seen_ = 0;
+    between_.say([this, word, number, then](const Words& words) -> std::optional<std::string> {
+      if (words[0] == word && ++seen_ == number) then();
+      return std::nullopt;
+    });
+  }
+
+  test::Scripted between_{server().path()};
+  std::atomic<int> seen_ = 0;
+};
+
+TEST_F(ReplacedStrings, AreNotTouchedByFewKeys) {
+  const auto keys = keys_from(1, 4);
+  const std::vector<std::string> others = {
+      std::string(2'000, '\0'),  // a bucket of a PHP class in which few bits are set
+      "a text", ""};
+  for (const std::string& other : others) {
+    create(1'000);
+    auto client = open_between();
+    before("EVAL", 1, [&] {
+      server().ask({"DEL", "f"});
+      if (!other.empty()) server().ask({"SET", "f", other});
+    });
+    EXPECT_ANY_THROW(client.insert_many(keys));
+    EXPECT_EQ(seen_, 4);
+    EXPECT_EQ(client.acknowledged(), 0U);
+    EXPECT_EQ(server().get("f"), other);
+    server().ask({"DEL", "f"});
+  }
+  for (const std::size_t capacity : {100, 1'000, 10'000}) {
+    create(1'000);
+    auto client = open_between();
+    std::string whole;
+    before("EVAL", 1, [&] {
+      create(capacity).insert_many(keys_from(50, 10));
+      whole = server().get("f");
+    });
+    error_of([&] { client.insert("a key"); },
+             capacity < 1'000 ? ErrorCode::corrupt : ErrorCode::mismatch);
+    EXPECT_EQ(seen_, 1);
+    EXPECT_EQ(server().get("f"), whole);
+  }
+}
+
+// A command is a round trip here.
+TEST_F(ReplacedStrings, CostFewKeysNoQuestion) {
+  create(1'000);
+  auto client = open_between();
+  before("STRLEN", 0, [] {});
+  EXPECT_EQ(client.insert_many(keys_from(1, 4)), 4U);
+  EXPECT_EQ(client.insert_many(keys_from(1, 4)), 0U);
+  EXPECT_EQ(seen_, 0);
+  EXPECT_EQ(client.insert_many(keys_from(5, 5)), 5U);
+  EXPECT_EQ(seen_, 2) << "before the batch, and with it";
+}
+
+TEST_F(ReplacedStrings, LeaveNothingBehindWhereTheyGoWhileKeysAreInserted) {
+  create(1'000);
+  auto client = open_between();
+  before("STRLEN", 2, [] { server().ask({"DEL", "f"}); });
+  error_of([&] { client.insert_many(keys_from(1, 10)); }, ErrorCode::missing);
+  EXPECT_EQ(server().ask({"EXISTS", "f"})->integer, 0);
+}
+
+// Another client has made such a string too, and removes it between the length and the bits.
+TEST_F(ReplacedStrings, LeaveNothingBehindWhereAnotherLeavesSomethingForAMoment) {
+  for (const std::size_t bytes : {200, 5'000}) {
+    create(1'000);
+    auto client = open_between();
+    int lengths = 0;
+    between_.say([&](const Words& words) -> std::optional<std::string> {
+      if (words[0] == "STRLEN" && ++lengths == 2)
+        server().ask({"SET", "f", std::string(bytes, '\0')});
+      if (words[0] == "BITFIELD") server().ask({"DEL", "f"});
+      return std::nullopt;
+    });
+    error_of([&] { client.insert_many(keys_from(1, 10)); },
+             bytes == 200 ? ErrorCode::corrupt : ErrorCode::mismatch);
+    between_.say(nullptr);
+    EXPECT_EQ(server().ask({"EXISTS", "f"})->integer, 0);
+  }
+}
+
+// Its first bits may be off, as those of a string that was made anew.
+TEST_F(ReplacedStrings, MayBeABucketOfAPhpClass) {
+  create(1'000);
+  auto client = open_between();
+  const std::string bucket = std::string(kHeader, '\0') + std::string(1'000, '\xff');
+  before("STRLEN", 2, [&] { server().ask({"SET", "f", bucket}); });
+  EXPECT_ANY_THROW(client.insert_many(keys_from(1, 10)));
+  EXPECT_EQ(server().ask({"BITCOUNT", "f", "0", "1127"})->integer, 8'000);
+}
+
+// A client of the larger filter has asked for the length, and then inserts.
+TEST_F(ReplacedStrings, AreWholeWhenTheyAreOpenedAfterALargerOneWasThere) {
+  create(100'000);
+  auto client = open_between();
+  const auto keys = keys_from(1, 100);
+  before("BITFIELD", 1, [&] {
+    create(1'000).insert_many(keys);
+    server().ask({"EXPIRE", "f", "1000"});
+  });
+  error_of([&] { client.insert_many(keys_from(5'000, kMany)); }, ErrorCode::mismatch);
+  between_.say(nullptr);
+  const std::size_t longer = server().get("f").size();
+  RedisAddress reader = server().address();
+  reader.user = "reader";
+  reader.password = "word";
+  for (const char* right : {"-eval", "-set"}) {
+    server().ask({"ACL", "SETUSER", "reader", "reset", "on", ">word", "~*", "+@all", right});
+    const std::string said = error_of(
+        [&] {
+          RedisFilter::open({reader, "f"});
+        },
+        ErrorCode::corrupt);
+    EXPECT_NE(said.find("cannot be cut off"), std::string::npos) << said;
+    EXPECT_NE(said.find("give the user"), std::string::npos) << said;
+    EXPECT_EQ(server().get("f").size(), longer);
+  }
+  const std::size_t whole = kHeader + plan(1'000, 0.01).bytes();
+  EXPECT_LT(whole, longer);
+  EXPECT_EQ(RedisFilter::open({server().address(), "f"}).may_contain_many(keys), keys.size());
+  EXPECT_EQ(server().get("f").size(), whole);
+  EXPECT_GT(server().ask({"TTL", "f"})->integer, 900);
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -55,6 +55,17 @@ var_dump(pcntl_wtermsig($status), Filter::attach("{$server}f")->has("child 499")
 Filter::open("{$server}news", "x", 1000, 0.001, ['rotating' => true])->add("old");
 var_dump(Filter::attach("{$server}news", true)->add("new"), Filter::rotate("{$server}news"), Filter::attach("{$server}news")->has("old"),
          Filter::rotate("{$server}news"), Filter::attach("{$server}news")->has("old"));
+// Connections that nobody uses are closed, however many addresses there are.
+$clients = fn() => (int)$redis->info("clients")["connected_clients"];
+usleep(1100000);
+Filter::attach("{$server}f");
+$before = $clients();
+foreach (range(1, 20) as $i) Filter::attach("{$server}f$i", true, 100, 0.01);
+var_dump($clients() > $before);
+usleep(1100000);
+Filter::attach("{$server}f");
+for ($try = 0; $clients() > $before && $try < 600; ++$try) usleep(100000);
+var_dump($clients() <= $before);
 --EXPECTF--
 bool(true)
 bool(true)
@@ -81,3 +92,5 @@ bool(true)
 bool(true)
 bool(true)
 bool(false)
+bool(true)
+bool(true)

@@ -57,7 +57,7 @@ $redis->setOption(Redis::OPT_PREFIX, 'p:');
 (new FilteRepeatedComments($redis, 1))->add('a');
 $redis->setOption(Redis::OPT_PREFIX, '');
 var_dump($redis->keys('*'));
-(new FilteRepeatedComments($config + ['database' => 5]))->add(12);
+(new FilteRepeatedComments($config + ['database' => 5, 'timeout' => 60]))->add(12);
 $redis->select(5);
 var_dump($redis->dbSize());
 $password = "p@ss: /%?&";

@@ -79,7 +79,7 @@ $with->rPush('list', 'x');
 class OnAList extends FilteRepeatedComments { protected $bucket = 'list'; }
 try { (new OnAList($with))->exists('a'); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 // A name or a value without effect would lead to another server or bucket.
-foreach ([['hots' => 'x'], ['prefix' => 'p:'], ['db' => 5, 'database' => 6], ['database' => 5.0], [$port], ['user' => 'bob'], ['password' => $password, 'user' => null]] as $more)
+foreach ([['hots' => 'x'], ['prefix' => 'p:'], ['db' => 5, 'database' => 6], ['database' => 5.0], [$port], ['host' => "127.0.0.1:$port"], ['user' => 'bob'], ['password' => $password, 'user' => null]] as $more)
     try { echo new FilteRepeatedComments($more + $config) ? "taken\n" : ""; } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 var_dump(is_object(new FilteRepeatedComments(["host" => "127.0.0.1:$port", "password" => $password])));
 // What a value of config does while it is read.
@@ -158,6 +158,7 @@ config has no 'prefix'; it has host, port, user, password, database, timeout, ss
 'db' of config is there under another name too; give one of the two
 'database' of config is a string or an integer
 config has no '0'; it has host, port, user, password, database, timeout, ssl
+the host '127.0.0.1%s' has a character that no host has%s
 the address names a user and no password%s
 taken
 bool(true)

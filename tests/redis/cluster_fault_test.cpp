@@ -192,6 +192,9 @@ TEST(ClusterFault, EveryErrorReplyHasItsCodeAndAdvice) {
       {"ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command not "
        "allowed",
        ErrorCode::no_space, "raise the server's maxmemory"},
+      {"ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -READONLY You "
+       "can't write against a read only replica.",
+       ErrorCode::read_only, "primary"},
       {"MISCONF Redis is configured to save RDB snapshots", ErrorCode::no_space, "cannot save"},
       {"NOREPLICAS Not enough good replicas to write.", ErrorCode::unavailable,
        "when its replicas are connected"},

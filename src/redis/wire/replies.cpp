@@ -63,11 +63,12 @@ Error meaning(const redisReply& reply, const std::string& what) {
   const std::string_view text = text_of(reply);
   std::string message = what;
   message.append(": ").append(text);
+  // 6.2 quotes the error of a command within a script; later versions report it as outside of one.
+  const std::size_t quoted =
+      text.starts_with("ERR Error running script") ? text.find(": -") : std::string_view::npos;
+  const std::string_view said = quoted == std::string_view::npos ? text : text.substr(quoted + 3);
   for (const Meaning& each : kMeanings)
-    if (text.starts_with(each.start)) return {each.code, message.append("; ").append(each.hint)};
-  // Such an error comes from 6.2; later versions report it in the same way as outside of a script.
-  if (text.starts_with("ERR ") && text.find(": -OOM ") != std::string_view::npos)
-    return {ErrorCode::no_space, message.append("; raise the server's maxmemory")};
+    if (said.starts_with(each.start)) return {each.code, message.append("; ").append(each.hint)};
   for (const std::string_view each : kDeniedToScript)
     if (text.starts_with("ERR ") && text.find(each) != std::string_view::npos)
       return {ErrorCode::denied,

@@ -26,8 +26,7 @@ Access access_of(std::uint32_t access) {
 // For filters that take only the options hash and seed, or, in memory, the options of a PHP class.
 AnyOptions options_in_memory(const bloomery_options* options) {
   AnyOptions made = options_of(options);
-  if (made.replace || made.rotating || made.shared ||
-      (options != nullptr && options->durability != 0))
+  if (made.replace || made.rotating || made.shared || made.durability)
     refuse("a filter in memory or one that is rebuilt has a hash and a seed, and no other options");
   return made;
 }

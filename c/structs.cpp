@@ -38,15 +38,10 @@ std::optional<To> as(std::optional<Number> given) {
   return given ? std::optional(static_cast<To>(*given)) : std::nullopt;
 }
 
-Durability durability_of(std::uint32_t given) {
-  switch (one_of(given, BLOOMERY_SYNC, BLOOMERY_NONE, "durability").value_or(BLOOMERY_SYNC)) {
-    case BLOOMERY_PROCESS:
-      return Durability::process;
-    case BLOOMERY_NONE:
-      return Durability::none;
-    default:
-      return Durability::sync;
-  }
+std::optional<Durability> durability_of(std::uint32_t given) {
+  constexpr Durability levels[] = {Durability::sync, Durability::process, Durability::none};
+  const auto number = one_of(given, BLOOMERY_SYNC, BLOOMERY_NONE, "durability");
+  return number ? std::optional(levels[*number - BLOOMERY_SYNC]) : std::nullopt;
 }
 
 std::optional<PhpScheme> scheme_of(const bloomery_options& given) {
@@ -119,14 +114,11 @@ AnyOptions options_of(const bloomery_options* given) {
     refuse("the seed is longer than seed_bytes says");
   if (from.seed_bytes != 0 && (from.flags & BLOOMERY_RANDOM_SEED) != 0)
     refuse("a seed is given or random, and not both");
-  const bool shared = (from.flags & BLOOMERY_SHARED) != 0;
-  std::uint32_t durability = from.durability;
-  if (shared && durability == 0) durability = BLOOMERY_PROCESS;
   AnyOptions options{
       .hash = as<HashFamily>(one_of(from.hash, BLOOMERY_XXH3, BLOOMERY_SIPHASH, "hash")),
       .random_seed = (from.flags & BLOOMERY_RANDOM_SEED) != 0,
-      .durability = durability_of(durability),
-      .shared = shared,
+      .durability = durability_of(from.durability),
+      .shared = (from.flags & BLOOMERY_SHARED) != 0,
       .replace = (from.flags & BLOOMERY_REPLACE) != 0,
       .rotating = (from.flags & BLOOMERY_ROTATING) != 0,
       .scheme = scheme_of(from),

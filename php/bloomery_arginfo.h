@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e9f9d323f5afa889a82fc3582443e72f118e2ed2 */
+ * Stub hash: 8bba6a4b12ae948b7284fc547ec1c788ba21ac49 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)

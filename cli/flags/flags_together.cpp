@@ -23,7 +23,7 @@ void check_files(const Options& options, const VerbInfo& verb) {
     if (file.empty()) refuse(fmt::format("{}: '' names no file", verb.name));
 }
 
-void check_together(const Options& options, const VerbInfo& verb, bool durability_given) {
+void check_together(const Options& options, const VerbInfo& verb) {
   if (verb.verb == Verb::check && options.json && !options.count)
     refuse("check: --json goes with -c: the lines themselves are not JSON");
   if (options.prometheus && (options.json || options.plot))
@@ -32,12 +32,12 @@ void check_together(const Options& options, const VerbInfo& verb, bool durabilit
   if (options.plot && (options.json || options.table))
     refuse(fmt::format("{}: --plot draws for people; leave out {}", verb.name,
                        options.json ? "--json" : "--table"));
-  if (verb.verb == Verb::dedup && !options.filter && durability_given)
+  if (verb.verb == Verb::dedup && !options.filter && options.durability)
     refuse("dedup: --durability goes with --filter: nothing else is written to a file");
   const std::string& filter = options.filter          ? *options.filter
                               : options.files.empty() ? std::string()
                                                       : options.files.front();
-  if (durability_given && (options.scheme_text || AnyFilter::is_address(filter)))
+  if (options.durability && (options.scheme_text || AnyFilter::is_address(filter)))
     refuse(fmt::format(
         "{}: --durability is for filter files; leave it out: the server's settings decide "
         "what a filter on it survives",
@@ -163,7 +163,7 @@ void check_flags(Options& options, const VerbInfo& verb, const GivenFlags& flags
                        [&](const Flag* flag) { return flag->id == id; });
   };
   check_files(options, verb);
-  check_together(options, verb, given(FlagId::durability));
+  check_together(options, verb);
   check_lines(options, verb, given(FlagId::delimiter));
   resolve_size(options, verb);
   resolve_kind(options, verb);

@@ -57,7 +57,7 @@ struct Options {
   bool rotating = false;
   std::optional<std::string> scheme_text;  // as given; scheme follows from it, -n and --bits
   std::optional<PhpScheme> scheme;
-  Durability durability = Durability::sync;
+  std::optional<Durability> durability;
   std::optional<std::string> batch;
   std::optional<std::string> filter;
   bool table = false;

@@ -32,7 +32,7 @@ int run_create(const Options& options) {
     narrow_new_files(inputs);
   }
   AnyOptions place = options.place();
-  place.durability = Durability::process;
+  if (!AnyFilter::is_address(location) && !place.scheme) place.durability = Durability::process;
   // No flag replaces a filter of a module by an empty one.
   const bool module =
       AnyFilter::is_address(location) && location.find("+module") < location.find(':');

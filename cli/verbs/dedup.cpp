@@ -45,7 +45,8 @@ struct Dedup {
 std::unique_ptr<Dedup> make_dedup(const Options& options, const std::vector<Input>& inputs) {
   FilterSpec spec = spec_with_fpr(options);
   const auto made = [&](AnyFilter filter) {
-    const bool sync_output = options.durability == Durability::sync && output_is_a_file();
+    const bool sync_output =
+        options.durability.value_or(Durability::sync) == Durability::sync && output_is_a_file();
     auto dedup = std::make_unique<Dedup>(Dedup{std::move(filter), nullptr});
     dedup->sink = std::make_unique<DedupLines>(dedup->filter, sync_output);
     return dedup;

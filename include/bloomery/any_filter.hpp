@@ -64,10 +64,12 @@ struct AnyOptions {
   std::optional<HashFamily> hash{};
   std::optional<Seed> seed{};
   bool random_seed = false;
-  Durability durability = Durability::sync;  // for a writer of a file; a server has its own
-  bool shared = false;                       // for a writer of a file: as in OpenOptions
-  bool replace = false;                      // an existing filter at the location may be replaced
-  bool rotating = false;                     // two generations, in Redis strings
+  // For a writer of a file: by default sync, or process if it is shared. On a server, whose own settings decide,
+  // Error{invalid_argument}.
+  std::optional<Durability> durability{};
+  bool shared = false;    // for a writer of a file: as in OpenOptions
+  bool replace = false;   // an existing filter at the location may be replaced
+  bool rotating = false;  // two generations, in Redis strings
   // The bits are those of a PHP class. Where a filter is opened or made, a spec, a hash or a seed beside it is
   // Error{invalid_argument}.
   std::optional<PhpScheme> scheme{};

@@ -153,7 +153,7 @@ typedef struct bloomery_options {
   uint32_t size;
   uint32_t flags;
   uint32_t hash;         /* of a new filter; default xxh3. Use SipHash if an adversary chooses keys */
-  uint32_t durability;   /* for a writer of a file */
+  uint32_t durability;   /* for a writer of a file; a server has its own: BLOOMERY_INVALID_ARGUMENT */
   uint64_t seed[2];      /* low, high half; used if seed_bytes is not 0 */
   uint32_t seed_bytes;   /* 0: the default seed; 8 (xxh3), 16 (siphash) */
   uint32_t reserved_word;

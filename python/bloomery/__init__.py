@@ -361,9 +361,9 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
     php_bits and php_items: the bits of a PHP class, in Redis or in a file with the reply of GET: the names of its hashes,
     as ``"BKDR,SDBM,JS"``, or crc32 and mt_rand over so many bits for so many items.
 
-    durability: what a change survives once its call returns; ``"sync"`` a power loss (each call waits for the device),
-    ``"process"`` the death of the process, ``"none"`` nothing until `sync` or `close`. Error: its code is missing, exists,
-    locked, not_a_filter, newer_format, corrupt, unclean, mismatch, unavailable and so on.
+    durability, only for files: what a change survives once its call returns; ``"sync"`` a power loss (each call waits
+    for the device), ``"process"`` the death of the process, ``"none"`` nothing until `sync` or `close`. Error: its code
+    is missing, exists, locked, not_a_filter, newer_format, corrupt, unclean, mismatch, unavailable and so on.
     """
     how = {"r": "open", "w": "open", "a": "open_or_create", "x": "create", "n": "create"}.get(mode)
     if how is None:

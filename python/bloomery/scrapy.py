@@ -58,8 +58,8 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]
         if "://" not in self.location and os.path.exists(self.location):
             self.seen = bloomery.open(self.location, "w", durability="process")
         else:
-            kind = None if "://" in self.location else "scalable"
-            self.seen = bloomery.open(self.location, "a", self.capacity, self.fpr, kind=kind, durability="process")
+            how: dict[str, Any] = {} if "://" in self.location else {"kind": "scalable", "durability": "process"}
+            self.seen = bloomery.open(self.location, "a", self.capacity, self.fpr, **how)
         # This runs at each start, since an earlier start may have been killed during it.
         if self.old and os.path.exists(self.old):
             self.seen.insert_many(self._old_fingerprints())

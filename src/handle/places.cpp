@@ -20,11 +20,13 @@ AnyImpl filter_in_file(const std::string& path, Opening how, const FilterSpec& s
                     "that forgets",
                     path);
   if (options.scheme) return php_file_filter(path, *options.scheme, how);
+  const Durability durability =
+      options.durability.value_or(options.shared ? Durability::process : Durability::sync);
   if (how == Opening::create)
     return file_filter(path,
                        FilterFile::create(path, plan(spec),
                                           {.hasher = options.hasher(),
-                                           .durability = options.durability,
+                                           .durability = durability,
                                            .replace = options.replace,
                                            .shared = options.shared}),
                        Access::write);
@@ -32,8 +34,8 @@ AnyImpl filter_in_file(const std::string& path, Opening how, const FilterSpec& s
   try {
     return file_filter(
         path,
-        FilterFile::open(
-            path, {.access = access, .durability = options.durability, .shared = options.shared}),
+        FilterFile::open(path,
+                         {.access = access, .durability = durability, .shared = options.shared}),
         access);
   } catch (const Error& error) {
     if (how != Opening::read || error.code() != ErrorCode::not_a_filter || !is_dump_file(path))
@@ -85,10 +87,16 @@ Place place_of(std::string_view location) {
 AnyImpl filter_at(const std::string& location, Opening how, const FilterSpec& spec,
                   const AnyOptions& options) {
   const Place place = place_of(location);
-  if (options.shared && (place != Place::file || options.scheme))
+  const bool filter_file = place == Place::file && !options.scheme;
+  if (options.shared && !filter_file)
     throw Error(ErrorCode::invalid_argument,
                 AnyFilter::display_name(location) +
                     ": writers share filter files; a server is shared by all its clients anyway");
+  if (options.durability && !filter_file)
+    throw Error(ErrorCode::invalid_argument,
+                AnyFilter::display_name(location) +
+                    ": a durability is for filter files; leave it out: the settings of a server "
+                    "decide what a filter on it survives");
   if (options.scheme &&
       (spec != FilterSpec{} || options.hash || options.seed || options.random_seed))
     throw Error(ErrorCode::invalid_argument,

@@ -152,6 +152,10 @@ TEST(AnyPhpBits, SayWhatCannotBeOpened) {
   shared.shared = true;
   expect_error(ErrorCode::invalid_argument, {"writers share filter files"},
                [&] { (void)AnyFilter::create(scratch / "new", {}, shared); });
+  AnyOptions durable = php;
+  durable.durability = Durability::process;
+  expect_error(ErrorCode::invalid_argument, {"a durability is for filter files"},
+               [&] { (void)AnyFilter::create(scratch / "new", {}, durable); });
   EXPECT_FALSE(std::filesystem::exists(scratch / "new"));
 }
 

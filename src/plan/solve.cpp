@@ -37,12 +37,13 @@ std::uint64_t whole_blocks(Layout layout, std::uint64_t bits) {
   return std::max(kBlockBits, bits / kBlockBits * kBlockBits);
 }
 
-// The fewest blocks for which `meets` is true; it must be true for every larger number too. 0 if it
-// is false even for the most bits. The search goes away from `guess` in steps that double, and then halves the last
-// step: two to four calls if the guess is off by at most one.
+std::uint64_t max_blocks(Layout layout) { return max_bits(layout) / kBlockBits; }
+
+// The first number from 1 to `most` for which `meets` is true; it must be true for every larger number too. 0 if it
+// is false for all. The search goes away from `guess` in steps that double, and then halves the last step: two to four
+// calls if the guess is off by at most one.
 template <class Meets>
-std::uint64_t fewest_blocks(Layout layout, double guess, Meets meets) {
-  const std::uint64_t most = max_bits(layout) / kBlockBits;
+std::uint64_t first_number(std::uint64_t most, double guess, Meets meets) {
   auto high = static_cast<std::uint64_t>(std::clamp(guess, 1.0, static_cast<double>(most)));
   std::uint64_t low = 0, step = 1;
   if (meets(high)) {
@@ -70,21 +71,27 @@ std::uint64_t fewest_blocks(Layout layout, double guess, Meets meets) {
   return high;
 }
 
-// A guess of the number of blocks that has this fpr: by the secant method, in logarithms of both, from the textbook's
-// size m = -kn / ln(1 - p^(1/k)). After a few steps it is mostly off by less than a block; it is where a search begins.
+// The bits per key of the textbook for this fpr: -k / ln(1 - p^(1/k)).
+double textbook_ratio(std::uint32_t hashes, double fpr) {
+  return hashes / -std::log1p(-std::pow(fpr, 1.0 / hashes));
+}
+
+// A guess of the number, from 1 to `most`, that has the fpr `target`: by the secant method, in logarithms of both, from
+// `start`. After a few steps it is mostly off by less than one; it is where a search begins. `direction` is 1 if the fpr
+// rises with the number, and -1 if it falls.
 template <class Fpr>
-double guess_blocks(Layout layout, std::uint32_t hashes, double items, double target,
+double guess_number(double start, std::uint64_t most, double direction, double target,
                     Fpr fpr_with) {
-  const auto whole = [&](double blocks) {
-    return std::clamp(std::ceil(blocks), 1.0, static_cast<double>(max_bits(layout) / kBlockBits));
+  const auto whole = [&](double number) {
+    return std::clamp(std::ceil(number), 1.0, static_cast<double>(most));
   };
-  const auto excess_of = [&](double blocks) { return std::log(fpr_with(blocks) / target); };
-  const double bits = hashes * items / -std::log1p(-std::pow(target, 1.0 / hashes));
-  double last = whole(bits / kBlockBits), excess = excess_of(last);
-  double guess = whole(last * (excess > 0 ? 1.25 : 0.8));
+  const auto excess_of = [&](double number) { return std::log(fpr_with(number) / target); };
+  double last = whole(start), excess = excess_of(last);
+  double guess = whole(last * (excess * direction > 0 ? 0.8 : 1.25));
   for (int steps = 0; steps < 8 && std::abs(guess - last) > 1; ++steps) {
     const double here = excess_of(guess), slope = (here - excess) / std::log(guess / last);
-    if (!std::isfinite(slope) || slope >= 0) break;  // nearly all bits are ones, or hardly any
+    // Nearly all bits are ones, or hardly any.
+    if (!std::isfinite(slope) || slope * direction <= 0) break;
     last = guess;
     excess = here;
     guess = whole(guess * std::exp(std::clamp(-here / slope, -2.0, 2.0)));
@@ -92,13 +99,15 @@ double guess_blocks(Layout layout, std::uint32_t hashes, double items, double ta
   return guess;
 }
 
-// The fewest blocks with which `items` keys of `hashes` bits stay at or below the fpr.
+// The fewest blocks with which `items` keys of `hashes` bits stay at or below the fpr; 0 if not even the most do.
 std::uint64_t blocks_for_fpr(Layout layout, std::uint32_t hashes, double items, double fpr) {
   const auto fpr_with = [&](double blocks) {
     return predicted_fpr(layout, static_cast<std::uint64_t>(blocks) * kBlockBits, hashes, items);
   };
-  return fewest_blocks(
-      layout, guess_blocks(layout, hashes, items, fpr, fpr_with),
+  const double textbook = items * textbook_ratio(hashes, fpr) / kBlockBits;
+  const std::uint64_t most = max_blocks(layout);
+  return first_number(
+      most, guess_number(textbook, most, -1, fpr, fpr_with),
       [&](std::uint64_t blocks) { return fpr_with(static_cast<double>(blocks)) <= fpr; });
 }
 
@@ -172,27 +181,35 @@ Plan from_capacity_and_bits(Layout layout, std::uint64_t capacity, std::uint64_t
 
 // The most items for which `fits` is true; it must be true for every smaller number too.
 template <class Fits>
-std::uint64_t most_items(Fits fits) {
-  std::uint64_t low = 0, high = kMaxCapacity + 1;
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (fits(static_cast<double>(middle)) ? low : high) = middle;
-  }
-  return low;
+std::uint64_t most_items(double guess, Fits fits) {
+  const std::uint64_t first_too_many = first_number(
+      kMaxCapacity, guess, [&](std::uint64_t items) { return !fits(static_cast<double>(items)); });
+  return first_too_many == 0 ? kMaxCapacity : first_too_many - 1;
 }
 
-std::uint64_t items_for_fpr(Layout layout, std::uint64_t bits, std::uint32_t hashes, double fpr) {
-  return most_items(
-      [&](double items) { return predicted_fpr(layout, bits, hashes, items) <= fpr; });
+// The most items that stay at or below the fpr, if they are more than `known`; otherwise `known`, or 0 if it is too
+// many.
+std::uint64_t items_for_fpr(Layout layout, std::uint64_t bits, std::uint32_t hashes, double fpr,
+                            std::uint64_t known) {
+  const auto fpr_with = [&](double items) { return predicted_fpr(layout, bits, hashes, items); };
+  const auto fits = [&](double items) { return fpr_with(items) <= fpr; };
+  if (!fits(static_cast<double>(known))) return 0;
+  if (!fits(static_cast<double>(known + 1))) return known;
+  const double textbook = static_cast<double>(bits) / textbook_ratio(hashes, fpr);
+  return most_items(guess_number(textbook, kMaxCapacity, 1, fpr, fpr_with), fits);
 }
 
 Plan from_fpr_and_bits(Layout layout, double fpr, std::uint64_t bits,
                        std::optional<std::uint32_t> hashes) {
   bits = whole_blocks(layout, bits);
-  const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, [&](std::uint32_t count) {
-    return -static_cast<double>(items_for_fpr(layout, bits, count, fpr));
-  });
-  const std::uint64_t capacity = items_for_fpr(layout, bits, k, fpr);
+  std::uint64_t capacity = 0;
+  const auto more_items = [&](std::uint32_t count) {
+    const std::uint64_t items = items_for_fpr(layout, bits, count, fpr, capacity);
+    capacity = std::max(capacity, items);
+    return -static_cast<double>(items);
+  };
+  if (hashes) more_items(*hashes);
+  const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, more_items);
   if (capacity == 0)
     refuse(Field::bits, "not one key fits into " + bits_of(layout, bits) + " with " +
                             counted(k, "hash") + " at " + fpr_of(fpr) +
@@ -203,8 +220,8 @@ Plan from_fpr_and_bits(Layout layout, double fpr, std::uint64_t bits,
 // The smallest size at which fewer hashes would not be better: at this size the given hash count is the best.
 Plan from_capacity_and_hashes(Layout layout, std::uint64_t capacity, std::uint32_t hashes) {
   const auto items = static_cast<double>(capacity);
-  const std::uint64_t blocks =
-      fewest_blocks(layout, items * hashes * 1.44 / kBlockBits, [&](std::uint64_t count) {
+  const std::uint64_t blocks = first_number(
+      max_blocks(layout), items * hashes * 1.44 / kBlockBits, [&](std::uint64_t count) {
         return !too_many_hashes(layout, count * kBlockBits, hashes, items);
       });
   if (blocks == 0)
@@ -219,7 +236,8 @@ Plan from_capacity_and_hashes(Layout layout, std::uint64_t capacity, std::uint32
 Plan from_bits_and_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashes) {
   bits = whole_blocks(layout, bits);
   const std::uint64_t capacity =
-      most_items([&](double items) { return !too_many_hashes(layout, bits, hashes, items); });
+      most_items(static_cast<double>(bits) / hashes / 1.44,
+                 [&](double items) { return !too_many_hashes(layout, bits, hashes, items); });
   return from_capacity_and_bits(layout, std::max<std::uint64_t>(capacity, 1), bits, hashes);
 }
 

@@ -146,6 +146,36 @@ TEST(Fpr, PlansOfAnyHashCountStateAnUpperBound) {
       }
 }
 
+TEST(Fpr, RisesWithItemsAndFallsWithBits) {
+  for (const Layout layout : test::kLayouts)
+    for (const std::uint32_t k : test::hash_counts(layout)) {
+      double before = -1;
+      for (double items = 0; items < 40'000; items += 500) {
+        const double fpr = predicted_fpr(layout, 200 * kBlockBits, k, items);
+        EXPECT_GE(fpr, before * (1 - 1e-9)) << to_string(layout) << " k " << k << " " << items;
+        EXPECT_GE(fpr, 0);
+        EXPECT_LE(fpr, 1);
+        before = fpr;
+      }
+      before = 1;
+      for (std::uint64_t blocks = 1; blocks < 100'000; blocks = blocks * 5 / 4 + 1) {
+        const double fpr = predicted_fpr(layout, blocks * kBlockBits, k, 10'000);
+        EXPECT_LE(fpr, before * (1 + 1e-9)) << to_string(layout) << " k " << k << " " << blocks;
+        before = fpr;
+      }
+    }
+}
+
+// Beyond 4,096 blocks another formula may take over: no step may show.
+TEST(Fpr, HasNoStepWhereFormulasMeet) {
+  for (const std::uint32_t k : {1, 7, 16}) {
+    const double below = predicted_fpr(Layout::blocked, 4096 * kBlockBits, k, 4096 * 40.0);
+    const double above = predicted_fpr(Layout::blocked, 4097 * kBlockBits, k, 4097 * 40.0);
+    EXPECT_NEAR(above / below, 1, 2e-3) << k;
+    EXPECT_EQ(predicted_fpr(Layout::blocked, 4096 * kBlockBits, k, 0), 0);
+  }
+}
+
 // ---- narrow blocks: the rate itself, not a bound of it -------------------------------------------
 
 // Against brute force: arrays of four and eight blocks, filled key by key.

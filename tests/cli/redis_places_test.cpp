@@ -77,7 +77,7 @@ TEST_F(Places, RotateSaysWhatItCannot) {
 // ---- PHP ----------------------------------------------------------------------------------------
 
 TEST_F(Places, SchemeSharesTheBucketOfAPhpClass) {
-  const Arguments scheme{"--scheme", "php-hashes=BKDR,SDBM,JS", url("rptc")};
+  const Arguments scheme{"--scheme", "php-hashes=BKDR,SDBM,JS", url("rptc") + "&timeout=60"};
   const auto with = [&](Arguments words) {
     words.insert(words.end(), scheme.begin(), scheme.end());
     return words;
@@ -108,7 +108,7 @@ TEST_F(Places, SchemeSharesTheBucketOfAPhpClass) {
 }
 
 TEST_F(Places, SchemeRotatesABucketWithWhoeverAsksBoth) {
-  const Arguments scheme{"--scheme", "php-hashes=FNV", url("rptc")};
+  const Arguments scheme{"--scheme", "php-hashes=FNV", url("rptc") + "&timeout=60"};
   const auto with = [&](Arguments words) {
     words.insert(words.end(), scheme.begin(), scheme.end());
     return words;

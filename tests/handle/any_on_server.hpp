@@ -37,8 +37,8 @@ class AnyOnServer : public testing::Test {
     filters.push_back(AnyFilter::create(string_at("k"), spec_));
     filters.push_back(AnyFilter::create(string_at("r"), spec_, {.rotating = true}));
     filters.push_back(AnyFilter::create(at("redis+cluster", "s&shards=2"), spec_));
-    filters.push_back(
-        AnyFilter::create(string_at("b"), {}, {.scheme = PhpScheme::string_hashes("FNV")}));
+    filters.push_back(AnyFilter::create(string_at("b") + "&timeout=60", {},
+                                        {.scheme = PhpScheme::string_hashes("FNV")}));
     filters.push_back(AnyFilter::rebuild(string_at("n"), plan(spec_)));
 #ifdef BLOOMERY_MODULE
     filters.push_back(AnyFilter::create(at("redis+module", "m"), spec_));

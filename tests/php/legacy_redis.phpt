@@ -14,7 +14,9 @@ class All extends Bloomery\Legacy\BloomFilterRedis {
     public $bucket = 'all: {of} them?&';
     protected $hashFunction = ['JSHash', 'PJWHash', 'ELFHash', 'BKDRHash', 'SDBMHash', 'DJBHash', 'DEKHash', 'FNVHash'];
 }
-$config = ['host' => '127.0.0.1', 'port' => $port];
+// On a busy machine a server takes seconds to make a string of 512 MB.
+$redis->setOption(Redis::OPT_READ_TIMEOUT, 60);
+$config = ['host' => '127.0.0.1', 'port' => $port, 'timeout' => 60];
 $f = new FilteRepeatedComments($config, 1);
 function bits(array $bits): string { foreach ($bits as $bit) if (!is_int($bit)) return "no integers"; return implode($bits); }
 var_dump($f->exists('a'), $redis->exists('rptc'), bits($f->add('a')), bits($f->add('a')), $f->exists('a'), $redis->getBit('rptc', 97));
@@ -57,7 +59,7 @@ $redis->setOption(Redis::OPT_PREFIX, 'p:');
 (new FilteRepeatedComments($redis, 1))->add('a');
 $redis->setOption(Redis::OPT_PREFIX, '');
 var_dump($redis->keys('*'));
-(new FilteRepeatedComments($config + ['database' => 5, 'timeout' => 60]))->add(12);
+(new FilteRepeatedComments($config + ['database' => 5]))->add(12);
 $redis->select(5);
 var_dump($redis->dbSize());
 $password = "p@ss: /%?&";
@@ -66,6 +68,7 @@ try { new FilteRepeatedComments($config); } catch (Exception $e) { var_dump($e->
 var_dump((new FilteRepeatedComments($config + ['password' => $password, 'database' => 5]))->exists("12"));
 $with = new Redis;
 $with->connect("127.0.0.1", $port);
+$with->setOption(Redis::OPT_READ_TIMEOUT, 60);
 $with->auth($password);
 $with->select(5);
 var_dump((new FilteRepeatedComments($with))->exists(12));
@@ -122,7 +125,7 @@ try { echo new FilteRepeatedComments($with) ? "opened\n" : ""; } catch (Exceptio
 $with->setOption(Redis::OPT_READ_TIMEOUT, 0.05);
 $with->rawCommand('CLIENT', 'PAUSE', '60000');
 $config['password'] = $password;
-foreach ([$with, $config + ['timeout' => 0.06], $config + ['timeout' => '0.07']] as $slow)
+foreach ([$with, ['timeout' => 0.06] + $config, ['timeout' => '0.07'] + $config] as $slow)
     try { new FilteRepeatedComments($slow); } catch (Exception $e) { echo strstr($e->getMessage(), "no answer"), "\n"; }
 --EXPECTF--
 bool(false)

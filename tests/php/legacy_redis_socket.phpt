@@ -10,8 +10,8 @@ class Bucket extends Bloomery\Legacy\BloomFilterRedis {
 }
 $redis = new Redis;
 $redis->connect($socket);
-(new Bucket(['host' => $socket]))->add("none");
-(new Bucket(['host' => $socket, 'port' => null, 'password' => '', 'database' => 3]))->add("three");
+(new Bucket(['host' => $socket, 'timeout' => 60]))->add("none");
+(new Bucket(['host' => $socket, 'port' => null, 'password' => '', 'database' => 3, 'timeout' => 60]))->add("three");
 var_dump($redis->keys("*"));
 $redis->select(3);
 $three = new Bucket($redis);

@@ -14,7 +14,7 @@ function refused($config) {
     echo "taken\n";
 }
 $ssl = ['cafile' => "$place/ca.pem", 'local_cert' => "$place/client.pem"];
-$config = ['host' => 'tls://localhost', 'port' => $port, 'ssl' => $ssl];
+$config = ['host' => 'tls://localhost', 'port' => $port, 'ssl' => $ssl, 'timeout' => 60];
 $redis = new Redis;
 $redis->connect('127.0.0.1', (int)getenv('REDIS_PORT'));
 $redis->setBit('rptc', 4294967295, 0); // half a gigabyte of zeros, for which a busy server may need longer than we wait

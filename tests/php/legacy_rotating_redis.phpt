@@ -9,7 +9,7 @@ class Comments extends Bloomery\Legacy\BloomFilterRedis {
     protected $rotating = true;
 }
 class Plain extends Comments { protected $rotating = false; }
-$config = ['host' => '127.0.0.1', 'port' => (int)getenv("REDIS_PORT")];
+$config = ['host' => '127.0.0.1', 'port' => (int)getenv("REDIS_PORT"), 'timeout' => 60];
 $redis = new Redis;
 $redis->connect('127.0.0.1', $config['port']);
 $one = new Comments($config);

@@ -104,7 +104,10 @@ class Server {
 
   [[nodiscard]] std::string path() const { return scratch_ / "socket"; }
   [[nodiscard]] const Scratch& scratch() const { return scratch_; }
-  [[nodiscard]] RedisAddress address() const { return {.socket = path()}; }
+  // On a busy machine a server takes seconds to make a string of 512 MB.
+  [[nodiscard]] RedisAddress address() const {
+    return {.socket = path(), .timeout = std::chrono::seconds(60)};
+  }
   detail::Reply ask(std::initializer_list<std::string_view> words) const {
     return detail::Connection(address()).ask(words);
   }

@@ -216,6 +216,13 @@ std::optional<std::pair<std::uint64_t, int>> memory_unit(std::string_view unit) 
   return std::pair{factor, 3 * power};
 }
 
+// Gb, Mib: gigabits to some, bytes to others. In lower case they are bytes.
+bool may_be_bits_or_bytes(std::string_view text, std::string_view unit) {
+  return text.find('b') != std::string_view::npos &&
+         text.find_first_of("KMGT") != std::string_view::npos &&
+         is_any(unit, {"kb", "mb", "gb", "tb", "kib", "mib", "gib", "tib"});
+}
+
 std::optional<std::uint64_t> seconds_of(std::string_view unit) {
   if (is_any(unit, {"s", "sec", "second", "seconds", "秒"})) return 1;
   if (is_any(unit, {"min", "minute", "minutes", "分钟"})) return 60;
@@ -265,7 +272,7 @@ std::uint64_t Size::bits_for(std::uint64_t keys) const noexcept {
 
 std::optional<Size> read_size(std::string_view text) {
   const auto number = read_number(plain_text(text));
-  if (!number) return std::nullopt;
+  if (!number || may_be_bits_or_bytes(text, number->unit)) return std::nullopt;
   if (is_per_key(number->unit)) {
     const double bits_per_key = number->real(0);
     if (!(bits_per_key > 0) || !std::isfinite(bits_per_key)) return std::nullopt;

@@ -4,7 +4,7 @@
 //   fpr     0.001  0.1%  1/1000  1 in 1000  1e-3  千分之一  between 0 and 1
 //   size    8G  1.6 Gbit       bits
 //           1GiB  512KiB       bytes, in powers of 1024
-//           200 MB             bytes, in powers of 1000
+//           200 MB             bytes, in powers of 1000; never as 200 Mb, which may be bits
 //           16 bits/key        for each key
 //   window  7d  12h  30min  90s  2 weeks  7天              a time
 //           10M  5000 lines    insertions, but never with a small m: a minute or a million

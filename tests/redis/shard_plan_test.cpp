@@ -127,6 +127,19 @@ TEST(ShardPlan, AddsBitsUntilTheFprHolds) {
   }
 }
 
+// Whatever its rate: also that of a plan whose bits are given, which is above the one that it states.
+TEST(ShardPlan, OfOneShardIsTheWhole) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard,
+                              Layout::blocked128, Layout::blocked2x64}) {
+    for (const std::uint64_t less : {1U, 2U, 10U}) {
+      Plan whole = plan(100'000, 0.001, layout);
+      whole.bits = whole.bits / less / kBlockBits * kBlockBits;
+      EXPECT_EQ(detail::plan_for_shards(whole, 1), whole) << to_string(layout) << ' ' << less;
+      EXPECT_GE(detail::plan_for_shards(whole, 3).bits, whole.bits);
+    }
+  }
+}
+
 TEST(ShardPlan, WithoutKeysThereIsNoFalsePositive) {
   const Plan whole = detail::plan_for_shards(plan(1'000, 0.01, Layout::standard), 3);
   EXPECT_EQ(detail::fpr_in_shards(whole, 3, 0), 0);

@@ -277,6 +277,25 @@ TEST(MovedBehindALink, GoesOnWhereItIs) {
     }
 }
 
+// Nothing is at its path then, and the directory of its path is not there either.
+TEST(MovedWithItsDirectory, GoesOnWhereItIs) {
+  for (const KindCase& kind : all_kind_cases())
+    for (const Durability durability : kDurabilities) {
+      SCOPED_TRACE(std::string(kind.name) + ", " + name_of(durability));
+      const Scratch scratch(fast_place());
+      const std::string now = scratch / "e/f";
+      fs::create_directory(scratch / "d");
+      auto file = FilterFile::create(scratch / "d/f", kind.plan, {.durability = durability});
+      file.insert(std::uint64_t{1});
+      fs::rename(scratch / "d", scratch / "e");
+      file.insert(std::uint64_t{2});
+      EXPECT_NO_THROW(file.close());
+      EXPECT_EQ(file.path(), now);
+      EXPECT_TRUE(FilterFile::open(now).may_contain(std::uint64_t{2}));
+      EXPECT_FALSE(fs::exists(scratch / "d"));
+    }
+}
+
 // Two rebuilds at one path, and one has moved away with its directory: their temporary files have one name.
 TEST(RebuiltFile, LeavesTheTemporaryFileOfAnotherAlone) {
   const Plan plan = plan_of(Layout::blocked);
@@ -299,106 +318,6 @@ TEST(RebuiltFile, LeavesTheTemporaryFileOfAnotherAlone) {
     other.close();
     const auto there = FilterFile::open(path);
     EXPECT_TRUE(there.may_contain(2) && there.may_contain(3) && !there.may_contain(1));
-  }
-}
-
-// The other file comes before any one of the calls of a close.
-class MovedMeanwhile : public KindAndLevel {
- protected:
-  static constexpr const char* kPath = "/dir/f";
-  static constexpr const char* kMoved = "/dir/old";
-
-  [[nodiscard]] std::vector<std::byte> others_file() const {
-    FakeOs os(96 * 1024);
-    auto file = Files(os).create(kPath, kind().plan);
-    file.insert(kOthersKey);
-    file.close();
-    return os.contents(kPath);
-  }
-  // Closes a writer whose file `change` changes before call number 1, 2, 3 and so on. check(os, error): why it was not
-  // closed, if so.
-  template <class Change, class Check>
-  void before_every_call(bool rebuilds, Change change, Check check) const;
-  [[nodiscard]] static bool has(FakeOs& os, const char* path, std::uint64_t key) {
-    return Files(os).open(path).may_contain(key);
-  }
-};
-INSTANTIATE_TEST_SUITE_P(, MovedMeanwhile, kKindsAndLevels, kNameOfBoth);
-
-template <class Change, class Check>
-void MovedMeanwhile::before_every_call(bool rebuilds, Change change, Check check) const {
-  bool reached = true;
-  for (std::uint64_t call = 1; reached; ++call) {
-    SCOPED_TRACE("call " + std::to_string(call));
-    FakeOs os(96 * 1024);
-    auto file = Files(os).create(kPath, kind().plan, {.durability = durability()});
-    file.insert(std::uint64_t{1});
-    if (rebuilds) {
-      file.close();
-      file = Files(os).rebuild(kPath, kind().plan);
-      file.insert(std::uint64_t{1});
-    }
-    reached = false;
-    os.interrupt_before(os.calls() + call, [&] {
-      reached = true;
-      change(os);
-    });
-    std::optional<ErrorCode> error;
-    try {
-      file.close();
-    } catch (const Error& thrown) {
-      error = thrown.code();
-    }
-    os.interrupt_before(0, {});
-    if (reached) check(os, error);
-  }
-}
-
-TEST_P(MovedMeanwhile, IsNeverReplaced) {
-  const auto other = others_file();
-  const auto change = [&](FakeOs& os) {
-    os.move(kPath, kMoved);
-    os.put(kPath, other);
-  };
-  for (const bool rebuilds : {false, true})
-    before_every_call(rebuilds, change, [&](FakeOs& os, std::optional<ErrorCode> error) {
-      ASSERT_TRUE(!error || (rebuilds && error == ErrorCode::exists));
-      EXPECT_TRUE(has(os, kPath, kOthersKey));
-      EXPECT_TRUE(has(os, kMoved, 1));
-      EXPECT_TRUE(error || os.names() == 2U) << os.names();
-    });
-}
-
-// Writers that store in place are left out: they look at the header before they store, and cannot do both at once.
-TEST_P(MovedMeanwhile, IsNeverReplacedWhenItIsCopiedOver) {
-  if (std::holds_alternative<Plan>(kind().plan) && durability() != Durability::none) return;
-  const auto other = others_file();
-  before_every_call(
-      false, [&](FakeOs& os) { os.copy_over(kPath, other); },
-      [&](FakeOs& os, std::optional<ErrorCode> error) {
-        EXPECT_TRUE(!error || error == ErrorCode::missing);
-        EXPECT_TRUE(has(os, kPath, kOthersKey));
-      });
-}
-
-TEST_P(MovedMeanwhile, IsSeenWhereNamesCannotBeExchanged) {
-  for (const bool rebuilds : {false, true}) {
-    FakeOs os(96 * 1024);
-    os.cannot_exchange();
-    auto file = Files(os).create(kPath, kind().plan, {.durability = durability()});
-    file.insert(std::uint64_t{1});
-    file.close();
-    file = rebuilds ? Files(os).rebuild(kPath, kind().plan)
-                    : Files(os).open(kPath, {.access = Access::write, .durability = durability()});
-    file.insert(std::uint64_t{2});
-    os.move(kPath, kMoved);
-    os.put(kPath, others_file());
-    if (rebuilds)
-      EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::exists);
-    else
-      file.close();
-    EXPECT_TRUE(has(os, kPath, kOthersKey));
-    EXPECT_TRUE(has(os, kMoved, rebuilds ? 1 : 2));
   }
 }
 

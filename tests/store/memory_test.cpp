@@ -240,9 +240,11 @@ TEST(MemoryOfManyKeys, IsThatOfOneCommit) {
   std::vector<std::uint64_t> keys(kKeys);
   std::iota(keys.begin(), keys.end(), std::uint64_t{0});
   const Plan plain = plan_of(Layout::blocked, std::uint64_t{16} << 20, 2);
+  // Each key changes eight blocks, and there are more of them than a commit copies.
+  const Plan standard = plan_of(Layout::standard, std::uint64_t{128} << 20, 8);
   // So large that its journal takes more than a commit does.
   const CountingPlan counting{plan_of(Layout::blocked64, std::uint64_t{24} << 20, 2)};
-  for (const FilterPlan& plan : {FilterPlan(plain), FilterPlan(counting)}) {
+  for (const FilterPlan& plan : {FilterPlan(plain), FilterPlan(standard), FilterPlan(counting)}) {
     for (const Durability durability : kDurabilities) {
       const Scratch scratch(fast_place());
       auto file = FilterFile::create(scratch / "f", plan, {.durability = durability});

@@ -127,5 +127,35 @@ TEST(Lines, AReaderThatWaitsForABlockEndsWithTheQueue) {
   EXPECT_EQ(full.next_for(std::chrono::minutes(1), idle), nullptr);
 }
 
+// The progress counts them. A line that a block has no room for goes to the next one, but was read for the block before.
+TEST(Lines, EachByteOfTheInputIsReadForOneBlock) {
+  const test::Scratch scratch;
+  const std::string path = scratch / "lines";
+  const std::string line = std::string(999, 'x') + '\n';
+  constexpr std::size_t kLines = 5 * Block::kUsualBytes / 1000;
+  std::ofstream out(path);
+  for (std::size_t i = 0; i < kLines; ++i) out << line;
+  out.close();
+  Interrupt interrupt;
+  Block first, second;
+  BlockQueue free;
+  free.push(&first);
+  free.push(&second);
+  FoundLinesQueue full(1, '\n', {}, {std::nullopt, true});
+  const std::vector<Input> inputs{{path, std::nullopt}};
+  Reader reader(inputs, ReadRule{}, interrupt, free, full);
+  bool timed_out = false;
+  std::uint64_t blocks = 0, lines = 0, bytes = 0;
+  while (const FoundLines* const found = full.next_for(std::chrono::minutes(1), timed_out)) {
+    ++blocks;
+    lines += found->ends.size();
+    bytes += found->block->bytes_read;
+    free.push(found->block);
+  }
+  EXPECT_GT(blocks, 2U) << "a block comes again";
+  EXPECT_EQ(lines, kLines);
+  EXPECT_EQ(bytes, kLines * line.size());
+}
+
 }  // namespace
 }  // namespace bloomery::cli

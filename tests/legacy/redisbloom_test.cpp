@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <bloomery/error.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -164,12 +165,53 @@ TEST(RedisBloom, ManyAnswersAreThoseOfOneByOne) {
   }
 }
 
+// Computed apart, from RedisBloom's formulas: a power of two has room for more entries, or is what was asked for.
+TEST(RedisBloom, SizesAreThoseOfItsRounding) {
+  const struct {
+    std::uint64_t wanted;
+    double error;
+    std::uint32_t options;
+    redisbloom::SubFilter is;  // without the rate
+  } cases[] = {
+      {100, 0.01, redisbloom::kNoRound, {.bytes = 120, .entries = 100, .hashes = 7}},
+      {1, 0.9, redisbloom::kNoRound, {.bytes = 8, .entries = 1, .hashes = 1}},
+      {3, 0.01, 0, {.bytes = 8, .entries = 3, .hashes = 7, .exponent = 5}},
+      {7, 0.01, 0, {.bytes = 16, .entries = 13, .hashes = 7, .exponent = 7}},
+      {13, 0.01, 0, {.bytes = 16, .entries = 13, .hashes = 7, .exponent = 7}},
+      {100, 0.01, 0, {.bytes = 128, .entries = 106, .hashes = 7, .exponent = 10}},
+      {1000, 0.001, 0, {.bytes = 2048, .entries = 1139, .hashes = 10, .exponent = 14}},
+      {1'000'000, 1e-6, 0, {.bytes = 4 << 20, .entries = 1'166'900, .hashes = 20, .exponent = 25}},
+      {3, 0.1, redisbloom::kEntriesAreBits, {.bytes = 8, .entries = 1, .hashes = 4, .exponent = 3}},
+      {10,
+       0.01,
+       redisbloom::kEntriesAreBits,
+       {.bytes = 128, .entries = 106, .hashes = 7, .exponent = 10}},
+      {40,
+       0.01,
+       redisbloom::kEntriesAreBits,
+       {.bytes = std::uint64_t{1} << 37, .entries = 114'710'999'608, .hashes = 7, .exponent = 40}}};
+  for (const auto& [wanted, error, options, is] : cases)
+    for (const std::uint32_t hash : {0U, std::uint32_t{redisbloom::kForce64}}) {
+      auto planned = redisbloom::plan_sub_filter(wanted, error, options | hash).value();
+      EXPECT_NEAR(planned.bits_per_entry, std::log2(1 / error) / std::log(2), 1e-9);
+      redisbloom::check(planned);
+      redisbloom::SubFilter expected = is;
+      expected.bits = 8 * is.bytes;
+      expected.error = error;
+      expected.bits_per_entry = planned.bits_per_entry;
+      EXPECT_EQ(planned, expected) << wanted << ' ' << error << ' ' << options;
+    }
+}
+
 TEST(RedisBloom, SizesItWouldRefuseAreRefused) {
   EXPECT_FALSE(redisbloom::plan_sub_filter(0, 0.01, redisbloom::kNewFilter));
   EXPECT_FALSE(redisbloom::plan_sub_filter(1, 0, redisbloom::kNewFilter));
   EXPECT_FALSE(redisbloom::plan_sub_filter(1, 1, redisbloom::kNewFilter));
   EXPECT_FALSE(redisbloom::plan_sub_filter(UINT64_MAX, 0.01, redisbloom::kNewFilter));
   EXPECT_FALSE(redisbloom::plan_sub_filter(100, 0.01, redisbloom::kEntriesAreBits));
+  EXPECT_TRUE(redisbloom::plan_sub_filter(62, 0.01, redisbloom::kEntriesAreBits));
+  EXPECT_FALSE(redisbloom::plan_sub_filter(63, 0.01, redisbloom::kEntriesAreBits));
+  EXPECT_FALSE(redisbloom::plan_sub_filter(62, 0.9, redisbloom::kEntriesAreBits));  // 2^64 entries
   // The next power of two above less than one bit is none.
   EXPECT_FALSE(redisbloom::plan_sub_filter(4, 0.9, redisbloom::kNewFilter & ~redisbloom::kNoRound));
   EXPECT_TRUE(redisbloom::plan_sub_filter(5, 0.9, redisbloom::kNewFilter & ~redisbloom::kNoRound));

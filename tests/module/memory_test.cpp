@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "counted_memory.hpp"
 #include "server/api.hpp"
@@ -92,6 +94,33 @@ TEST(Memory, OfMoreThanTheMachineHasIsNotAskedFor) {
   EXPECT_EQ(allocate_zeroed(SIZE_MAX / 2), nullptr);
   EXPECT_EQ(allocate_aligned(SIZE_MAX / 2), nullptr);
   EXPECT_EQ(bloomery::test::CountedMemory::largest, 0U);
+}
+
+// The first allocation may be at another address, and is given back then.
+TEST(Memory, ThatIsAlignedIsOneAllocation) {
+  const bloomery::test::CountedMemory memory;
+  std::size_t& held = bloomery::test::CountedMemory::held;
+  std::vector<void*> all;
+  for (std::size_t bytes = 64; bytes < 10'000; bytes += 64) {
+    all.push_back(allocate_aligned(bytes));
+    ASSERT_NE(all.back(), nullptr);
+    const std::span array(aligned(all.back()), bytes);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.data()) % 64, 0U);
+    EXPECT_EQ(std::ranges::count(array, std::byte{0}), std::ssize(array));
+    EXPECT_EQ(held, all.size());
+  }
+  // There may be no memory for the second.
+  std::size_t refused = 0;
+  for (std::size_t bytes = 64; bytes < 10'000; bytes += 64) {
+    bloomery::test::CountedMemory::allocations_left = 1;
+    void* const one = allocate_aligned(bytes);
+    EXPECT_EQ(held, all.size() + (one != nullptr));
+    refused += one == nullptr;
+    release(one);
+  }
+  EXPECT_GT(refused, 0U);
+  for (void* const each : all) release(each);
+  EXPECT_EQ(held, 0U);
 }
 
 TEST_F(SentParts, StayInTheServerAndWhereAScriptRuns) {

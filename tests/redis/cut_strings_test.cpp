@@ -107,6 +107,17 @@ TEST_P(CutStrings, AreNotAbsentInALookUp) {
     }
 }
 
+TEST_P(CutStrings, AreNotNewInAnInsert) {
+  for (const Layout layout : {Layout::blocked, Layout::standard})
+    for (const std::size_t count : {1, 4, 5, 200}) {
+      SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(count));
+      make(layout);
+      cut_before([](const auto& words) { return words[0] == "BITFIELD" || words[0] == "EVAL"; });
+      error_of([&] { client_->insert_many(std::span(items_).first(count)); }, ErrorCode::corrupt);
+      expect_refused();
+    }
+}
+
 // Who finds a string cut builds it again, of the same length, while a batch of look-ups is on its way.
 TEST_P(CutStrings, ThatAreReplacedAreNotAbsentInALookUp) {
   for (const Layout layout : {Layout::blocked, Layout::standard})

@@ -49,7 +49,8 @@ class Fields : public BitPart {
     if (check_ == Check::length_first) string_.ask_length(request);
     for (std::size_t key = 0; key < size(); ++key)
       string_.ask_bits(request, operation_, offsets_of(key), check_);
-    if (check_ == Check::proof_last) string_.ask_proof(request);
+    // What was cut off meanwhile would have seemed new.
+    if (string_.guard().identity && check_ != Check::in_scripts) string_.ask_proof(request);
     return request;
   }
 

@@ -6,9 +6,9 @@
 //
 // An insert makes a string that is gone, was cut, or belongs to a shorter filter now, longer. So few keys are set by a
 // script each, which checks length and identity first; it costs the server more, but the client one round trip instead
-// of two. For many keys the length is asked for before them. Keys with a bit in the last byte, which are few, are
-// always set by a script, so a string that was cut never gets its right length again. (A shard ends with bytes that no
-// key reaches.)
+// of two. For many keys the length is asked for before them, and the proof below after them, because what was cut off
+// meanwhile seems new. Keys with a bit in the last byte, which are few, are always set by a script, so a string that
+// was cut never gets its right length again. (A shard ends with bytes that no key reaches.)
 //
 // If another filter takes the place of this one, it may have the same length, but it has another identity. So a look-up
 // is followed by a proof: the length and then the identity, or for a shard its end, which proves both. The right
@@ -64,8 +64,8 @@ class BitString {
   void ask_generation(Request& to) const;
   [[nodiscard]] std::uint64_t generation_in(const redisReply& reply) const;
 
-  // What shows that the bits of so many keys are those of the filter: the length before them, the proof after them, or
-  // scripts, which set them only then.
+  // What shows that the bits of so many keys are those of the filter: the length before them (and if there is an
+  // identity the proof after them, too), the proof after them, or scripts, which set them only then.
   enum class Check : std::uint8_t { length_first, proof_last, in_scripts };
   [[nodiscard]] Check check_of(BitOperation operation, std::size_t keys) const noexcept;
   void ask_proof(Request& to) const;

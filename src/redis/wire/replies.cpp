@@ -27,8 +27,9 @@ Error meaning(const redisReply& reply, const std::string& what) {
     const char* hint;
   };
   constexpr const char* kLacking =
-      "the server is too old for it, or lacks a module (bloomery.so or RedisBloom)";
-  static constexpr std::array<Meaning, 22> kMeanings = {{
+      "the server is too old for it, has renamed it (rename-command), or lacks a module "
+      "(bloomery.so or RedisBloom)";
+  static constexpr std::array<Meaning, 23> kMeanings = {{
       {"NOAUTH", ErrorCode::denied, "give a password"},
       {"WRONGPASS", ErrorCode::denied, "check user and password"},
       {"ERR invalid password", ErrorCode::denied, "check the password"},
@@ -51,6 +52,7 @@ Error meaning(const redisReply& reply, const std::string& what) {
       {"NOREPLICAS", ErrorCode::unavailable, "try again when its replicas are connected"},
       {"ERR max number of clients", ErrorCode::unavailable,
        "try again when some have gone, or raise the server's maxclients"},
+      {"ERR bit offset", ErrorCode::io, "raise the server's proto-max-bulk-len"},
       {"WRONGTYPE", ErrorCode::not_a_filter, "check the key"},
       {"ERR unknown command", ErrorCode::io, kLacking},
       {"ERR Unknown Redis command", ErrorCode::io, kLacking},  // in a script

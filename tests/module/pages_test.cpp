@@ -297,6 +297,20 @@ TEST_F(HugePages, AreNotMadeWhereTheyAreNotWanted) {
   EXPECT_EQ(made(large), large.size / 2);
 }
 
+// Several mappings may not move together. What is left of 2 MiB is given back then, and is not written with zeros.
+TEST_F(HugePages, GoBackWhereTheyCannotBeMoved) {
+  const Mapping memory(kMovedBytes);
+  let_be_huge(memory.first, memory.size);
+  constexpr std::size_t kPart = std::size_t{1} << 20;
+  for (std::size_t at = 0; at < memory.size; at += 2 * kPart)
+    ASSERT_EQ(madvise(memory.first + at, kPart, MADV_NOHUGEPAGE), 0);
+  touch(memory, 1);
+  const std::span<std::byte> zeros = take_pages_away(memory.first, memory.size);
+  if (zeros.empty()) GTEST_SKIP() << "the system moves no pages";
+  EXPECT_LE(made(memory), memory.size - zeros.size());
+  EXPECT_TRUE(are_all(zeros, 0));
+}
+
 // One byte in any place, and a part of zeros and the end beside it.
 TEST(Used, IsCopiedAndMergedWhereverItIs) {
   for (const std::size_t size : {1UL, 64UL, 4095UL, 4096UL, 4097UL, 20000UL})

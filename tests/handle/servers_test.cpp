@@ -278,11 +278,22 @@ TEST_F(AnyOnServer, TakesAPasswordFromTheFirstLineOfAFile) {
   ::setenv("BLOOMERY_REDIS_PASSWORD_FILE", file.c_str(), 1);
   for (const auto& [text, code] : {std::pair("secret\n" + more, ErrorCode::unavailable),
                                    {"secret", ErrorCode::unavailable},
+                                   {"secret\r\n", ErrorCode::unavailable},
+                                   {more.substr(0, 4'095), ErrorCode::unavailable},
+                                   {more.substr(0, 4'095) + "\n", ErrorCode::unavailable},
+                                   {more.substr(0, 4'096), ErrorCode::invalid_argument},
                                    {more, ErrorCode::invalid_argument},
+                                   {"", ErrorCode::invalid_argument},
+                                   {std::string("a\0b\n", 4), ErrorCode::invalid_argument},
+                                   {"\r\n", ErrorCode::invalid_argument},
                                    {"\n" + more, ErrorCode::invalid_argument}}) {
+    SCOPED_TRACE(std::to_string(text.size()) + " bytes");
     std::ofstream(file) << text;
     expect_error(code, {}, [] { (void)AnyFilter::open("redis://u@127.0.0.1:1?key=k"); });
   }
+  std::filesystem::remove(file);
+  expect_error(ErrorCode::invalid_argument, {"BLOOMERY_REDIS_PASSWORD_FILE", file},
+               [] { (void)AnyFilter::open("redis://u@127.0.0.1:1?key=k"); });
   ::unsetenv("BLOOMERY_REDIS_PASSWORD_FILE");
 }
 

@@ -76,9 +76,9 @@ double textbook_ratio(std::uint32_t hashes, double fpr) {
   return hashes / -std::log1p(-std::pow(fpr, 1.0 / hashes));
 }
 
-// A guess of the number, from 1 to `most`, that has the fpr `target`: by the secant method, in logarithms of both, from
-// `start`. After a few steps it is mostly off by less than one; it is where a search begins. `direction` is 1 if the fpr
-// rises with the number, and -1 if it falls.
+// A guess of the number, from 1 to `most`, that has the fpr `target`: by the secant method, in logarithms of both,
+// from `start`. After a few steps it is mostly off by less than one; it is where a search begins. `direction` is 1 if
+// the fpr rises with the number, and -1 if it falls.
 template <class Fpr>
 double guess_number(double start, std::uint64_t most, double direction, double target,
                     Fpr fpr_with) {
@@ -179,7 +179,7 @@ Plan from_capacity_and_bits(Layout layout, std::uint64_t capacity, std::uint64_t
   return {layout, bits, k, capacity, std::max(fpr, 1e-300)};
 }
 
-// The most items for which `fits` is true; it must be true for every smaller number too.
+// The most items for which `fits` is true; it must be true for every smaller number too. The search begins at `guess`.
 template <class Fits>
 std::uint64_t most_items(double guess, Fits fits) {
   const std::uint64_t first_too_many = first_number(
@@ -187,7 +187,7 @@ std::uint64_t most_items(double guess, Fits fits) {
   return first_too_many == 0 ? kMaxCapacity : first_too_many - 1;
 }
 
-// The most items that stay at or below the fpr, if they are more than `known`; otherwise `known`, or 0 if it is too
+// The most items that stay at or below the fpr, if they are more than `known`; otherwise `known`, or 0 if that is too
 // many.
 std::uint64_t items_for_fpr(Layout layout, std::uint64_t bits, std::uint32_t hashes, double fpr,
                             std::uint64_t known) {

@@ -35,13 +35,16 @@ TEST(CMake, SharesAFileWithOtherWriters) {
   expect_code(BLOOMERY_INVALID_ARGUMENT, "process", [&](bloomery_error* error) {
     return bloomery_open(path.c_str(), BLOOMERY_WRITE, &options, error);
   });
+  bloomery_options durable{};
+  durable.size = sizeof durable;
+  durable.durability = BLOOMERY_SYNC;
   options.durability = 0;
   for (const char* elsewhere : {"redis://127.0.0.1:1?key=k", "valkey+cluster://h?key=k"})
-    expect_code(BLOOMERY_INVALID_ARGUMENT,
-                BLOOMERY_HAS_REDIS ? "share" : "without its Redis client",
-                [&](bloomery_error* error) {
-                  return bloomery_open(elsewhere, BLOOMERY_WRITE, &options, error);
-                });
+    for (const auto& [wrong, word] : {std::pair{&options, "share"}, {&durable, "durability"}})
+      expect_code(BLOOMERY_INVALID_ARGUMENT, BLOOMERY_HAS_REDIS ? word : "without its Redis client",
+                  [&, given = wrong](bloomery_error* error) {
+                    return bloomery_open(elsewhere, BLOOMERY_WRITE, given, error);
+                  });
   expect_code(BLOOMERY_INVALID_ARGUMENT, "no other options",
               [&](bloomery_error* error) { return bloomery_new(&spec, &options, error); });
 }

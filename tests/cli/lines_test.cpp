@@ -127,7 +127,7 @@ TEST(Lines, AReaderThatWaitsForABlockEndsWithTheQueue) {
   EXPECT_EQ(full.next_for(std::chrono::minutes(1), idle), nullptr);
 }
 
-// The progress counts them. A line that a block has no room for goes to the next one, but was read for the block before.
+// The progress counts them. A line that a block has no room for goes to the next one, but was read for the one before.
 TEST(Lines, EachByteOfTheInputIsReadForOneBlock) {
   const test::Scratch scratch;
   const std::string path = scratch / "lines";

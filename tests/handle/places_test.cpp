@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "store/scratch.hpp"
-#include "support/expect_error.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -65,23 +64,6 @@ TEST(Places, RefusesAnAddressOfNoPlace) {
     }
   }
   EXPECT_FALSE(std::filesystem::exists(scratch / "out"));
-}
-
-// Nothing is sent to the server, which need not be there.
-TEST(Places, AServerTakesNoDurability) {
-  const std::string address = "redis://127.0.0.1:1?key=k";
-  const FilterSpec spec{.capacity = 100, .fpr = 0.01};
-  for (const Durability level : {Durability::sync, Durability::process, Durability::none}) {
-    const AnyOptions options{.durability = level};
-    const std::function<void()> calls[] = {
-        [&] { (void)AnyFilter::open(address, Access::write, options); },
-        [&] { (void)AnyFilter::create(address, spec, options); },
-        [&] { (void)AnyFilter::open_or_create(address, spec, options); },
-    };
-    for (const auto& call : calls)
-      expect_error(ErrorCode::invalid_argument, {"127.0.0.1", "a durability is for filter files"},
-                   call);
-  }
 }
 
 // Writers that share a file and name no durability have that of the process.

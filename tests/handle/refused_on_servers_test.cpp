@@ -136,6 +136,23 @@ TEST_F(AnyOnServer, SaysWhatAServerCannot) {
   EXPECT_TRUE(AnyFilter::open(string_at("k")).may_contain("old"));
 }
 
+// Nothing is sent to the server, which need not be there.
+TEST_F(AnyOnServer, TakesNoDurability) {
+  const std::string address = "redis://127.0.0.1:1?key=k";
+  const FilterSpec spec{.capacity = 100, .fpr = 0.01};
+  for (const Durability level : {Durability::sync, Durability::process, Durability::none}) {
+    const AnyOptions options{.durability = level};
+    const std::function<void()> calls[] = {
+        [&] { (void)AnyFilter::open(address, Access::write, options); },
+        [&] { (void)AnyFilter::create(address, spec, options); },
+        [&] { (void)AnyFilter::open_or_create(address, spec, options); },
+    };
+    for (const auto& call : calls)
+      expect_error(ErrorCode::invalid_argument, {"127.0.0.1", "a durability is for filter files"},
+                   call);
+  }
+}
+
 // Who asks for a window and for generations would otherwise get a filter that does not forget by itself.
 TEST_F(AnyOnServer, PlainFiltersTakeNoNumberOfAnotherKind) {
   FilterSpec window = spec_, growth = spec_, delta = spec_;

@@ -75,6 +75,7 @@ class BadInput(unittest.TestCase):
             "slices": lambda: WindowFilter(3600, 100, 0.1, slices=65), "frozen at 90 %": lambda: FrozenFilter(["a"], 0.9),
             "a plan": lambda: bloomery.plan(capacity=0, fpr=0.1), "a mode": lambda: bloomery.open("x", "rw"),
             "a durability": lambda: bloomery.open(self.scratch / "x", "x", 10, 0.1, durability="much"),
+            "a server's durability": lambda: bloomery.open("redis://127.0.0.1:1?key=k", "a", 10, 0.1, durability="sync"),
         }, ValueError, OverflowError, TypeError, Error)
         self.refuses({"words": lambda: BloomFilter("many", 0.1), "a word": lambda: BloomFilter(100, "few"),
                       "a layout": lambda: BloomFilter(100, 0.1, layout=[])}, TypeError, ValueError)

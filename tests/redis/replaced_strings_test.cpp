@@ -126,6 +126,16 @@ TEST_F(ReplacedStrings, MayBeABucketOfAPhpClass) {
   EXPECT_EQ(server().ask({"BITCOUNT", "f", "0", "1127"})->integer, 8'000);
 }
 
+// It came after the keys: none of their bits is in it, however few it has.
+TEST_F(ReplacedStrings, MayBeABucketThatCameAfterTheKeys) {
+  create(1'000);
+  auto client = open_between();
+  const std::string bucket = std::string(kHeader, '\0') + '\x01' + std::string(2'000, '\0');
+  before("STRLEN", 3, [&] { server().ask({"SET", "f", bucket}); });
+  error_of([&] { client.insert_many(keys_from(1, 10)); }, ErrorCode::mismatch);
+  EXPECT_EQ(server().get("f"), bucket);
+}
+
 // A client of the larger filter has asked for the length, and then inserts.
 TEST_F(ReplacedStrings, AreWholeWhenTheyAreOpenedAfterALargerOneWasThere) {
   create(100'000);

@@ -49,20 +49,21 @@ class Fields : public BitPart {
     if (check_ == Check::length_first) string_.ask_length(request);
     for (std::size_t key = 0; key < size(); ++key)
       string_.ask_bits(request, operation_, offsets_of(key), check_);
-    // What was cut off meanwhile would have seemed new.
-    if (string_.guard().identity && check_ != Check::in_scripts) string_.ask_proof(request);
+    if (proves_) string_.ask_proof(request);
     return request;
   }
 
   void take(std::size_t command, const redisReply& reply) override {
     const std::size_t before = check_ == Check::length_first ? 1 : 0;
+    if (command == 0) answered_ = false;
     if (command < before) return string_.check_length(reply);
     const std::size_t key = command - before;
     if (key < size()) {
       const BitString::Answer said = string_.answer_of(operation_, reply);
       answer(key, said.is_true, said.generation);
-      if (check_ != Check::proof_last) confirm(key);
-      if (operation_ == BitOperation::set && key + 1 == size())
+      if (!proves_) confirm(key);
+      answered_ = key + 1 == size();
+      if (operation_ == BitOperation::set && answered_)
         string_.reaches(*std::ranges::max_element(offsets_) / 8 + 1);
     } else {
       string_.check_proof(key - size(), reply);
@@ -71,8 +72,8 @@ class Fields : public BitPart {
   }
 
   [[nodiscard]] std::optional<Request> undo(const Error& fault) const override {
-    const bool may_leave_a_stray =
-        operation_ == BitOperation::set && string_.guard().identity && check_ != Check::in_scripts;
+    // Each answer names the identity, so when all keys are answered, all bits were set in this filter.
+    const bool may_leave_a_stray = operation_ == BitOperation::set && proves_ && !answered_;
     if (!may_leave_a_stray) return std::nullopt;
     // Where another client has made such a string too, this one is told that it was cut or replaced.
     switch (fault.code()) {
@@ -86,7 +87,10 @@ class Fields : public BitPart {
   }
 
  private:
-  Check check_ = string_.check_of(operation_, size());
+  const Check check_ = string_.check_of(operation_, size());
+  // A proof follows the keys, and no answer counts before it: what was cut off meanwhile would be absent, or new.
+  const bool proves_ = string_.guard().identity && check_ != Check::in_scripts;
+  bool answered_ = false;  // every key
 };
 
 class Blocks : public BitPart {

@@ -61,13 +61,16 @@ class Fields : public BitPart {
     if (key < size()) {
       const BitString::Answer said = string_.answer_of(operation_, reply);
       answer(key, said.is_true, said.generation);
-      if (!proves_) confirm(key);
+      // A set that is repeated after the proof has only the length before it.
+      if (!proves_ || (proved_ && operation_ == BitOperation::set)) confirm(key);
       answered_ = key + 1 == size();
       if (operation_ == BitOperation::set && answered_)
         string_.reaches(*std::ranges::max_element(offsets_) / 8 + 1);
     } else {
       string_.check_proof(key - size(), reply);
-      if (key - size() + 1 == string_.proof_commands()) confirm_all();
+      if (key - size() + 1 != string_.proof_commands()) return;
+      proved_ = true;
+      confirm_all();
     }
   }
 
@@ -91,6 +94,7 @@ class Fields : public BitPart {
   // A proof follows the keys, and no answer counts before it: what was cut off meanwhile would be absent, or new.
   const bool proves_ = string_.guard().identity && check_ != Check::in_scripts;
   bool answered_ = false;  // every key
+  bool proved_ = false;
 };
 
 class Blocks : public BitPart {

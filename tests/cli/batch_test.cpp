@@ -155,8 +155,9 @@ TEST_F(Batch, SaysWhatIsSafe) {
   const std::string f = made("f");
   Running tool({"add", "--json", f});
   tool.write(numbers(0, 10));
+  tool.wait_until_read();
   // A second later the lines that came are in the file.
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  std::this_thread::sleep_for(std::chrono::seconds(3));
   tool.write(numbers(10, 30));
   const Ran ran = tool.finish();
   EXPECT_EQ(ran.code, 0);

@@ -105,26 +105,34 @@ TEST(Lines, WhatKeepsThemFromBeingFoundIsThrown) {
   }
 }
 
+// What a reader and its caller pass to each other.
+struct TwoBlocks {
+  TwoBlocks() {
+    free.push(&first);
+    free.push(&second);
+  }
+  Interrupt interrupt;
+  Block first, second;
+  BlockQueue free;
+  FoundLinesQueue full{1, '\n', {}, {std::nullopt, true}};
+};
+
 // A reader whose lines nobody takes waits for a block, and ends when there will be none.
 TEST(Lines, AReaderThatWaitsForABlockEndsWithTheQueue) {
   const test::Scratch scratch;
   const std::string path = scratch / "lines";
   std::ofstream(path) << std::string(4 * Block::kUsualBytes, '\n');
-  Interrupt interrupt;
-  Block first, second;
-  BlockQueue free;
-  free.push(&first);
-  free.push(&second);
-  FoundLinesQueue full(1, '\n', {}, {std::nullopt, true});
+  TwoBlocks with;
   const std::vector<Input> inputs{{path, std::nullopt}};
-  std::optional<Reader> reader(std::in_place, inputs, ReadRule{}, interrupt, free, full);
+  std::optional<Reader> reader(std::in_place, inputs, ReadRule{}, with.interrupt, with.free,
+                               with.full);
   bool idle = true;
-  const FoundLines* const found = full.next_for(std::chrono::minutes(1), idle);
-  ASSERT_EQ(found != nullptr && !idle ? found->block : nullptr, &first);
-  EXPECT_EQ(found->ends.size(), first.size);
-  free.close();
+  const FoundLines* const found = with.full.next_for(std::chrono::minutes(1), idle);
+  ASSERT_EQ(found != nullptr && !idle ? found->block : nullptr, &with.first);
+  EXPECT_EQ(found->ends.size(), with.first.size);
+  with.free.close();
   reader.reset();
-  EXPECT_EQ(full.next_for(std::chrono::minutes(1), idle), nullptr);
+  EXPECT_EQ(with.full.next_for(std::chrono::minutes(1), idle), nullptr);
 }
 
 // The progress counts them. A line that a block has no room for goes to the next one, but was read for the one before.
@@ -136,21 +144,16 @@ TEST(Lines, EachByteOfTheInputIsReadForOneBlock) {
   std::ofstream out(path);
   for (std::size_t i = 0; i < kLines; ++i) out << line;
   out.close();
-  Interrupt interrupt;
-  Block first, second;
-  BlockQueue free;
-  free.push(&first);
-  free.push(&second);
-  FoundLinesQueue full(1, '\n', {}, {std::nullopt, true});
+  TwoBlocks with;
   const std::vector<Input> inputs{{path, std::nullopt}};
-  Reader reader(inputs, ReadRule{}, interrupt, free, full);
+  Reader reader(inputs, ReadRule{}, with.interrupt, with.free, with.full);
   bool timed_out = false;
   std::uint64_t blocks = 0, lines = 0, bytes = 0;
-  while (const FoundLines* const found = full.next_for(std::chrono::minutes(1), timed_out)) {
+  while (const FoundLines* const found = with.full.next_for(std::chrono::minutes(1), timed_out)) {
     ++blocks;
     lines += found->ends.size();
     bytes += found->block->bytes_read;
-    free.push(found->block);
+    with.free.push(found->block);
   }
   EXPECT_GT(blocks, 2U) << "a block comes again";
   EXPECT_EQ(lines, kLines);

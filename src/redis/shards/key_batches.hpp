@@ -2,6 +2,7 @@
 // neither the client nor the servers wait.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -41,6 +42,7 @@ class BatchPart {
   void answer(std::size_t key, bool value, std::uint64_t generation = 0) {
     if (!answers_[key].known) answers_[key] = {true, value, answers_[key].done, generation};
   }
+  [[nodiscard]] bool all_answered() const { return std::ranges::all_of(answers_, &Answer::known); }
   // Called when the answer is proved to come from this shard and to be complete.
   void confirm(std::size_t key) { answers_[key].done = answers_[key].known; }
   void confirm_all() {

@@ -55,7 +55,6 @@ class Fields : public BitPart {
 
   void take(std::size_t command, const redisReply& reply) override {
     const std::size_t before = check_ == Check::length_first ? 1 : 0;
-    if (command == 0) answered_ = false;
     if (command < before) return string_.check_length(reply);
     const std::size_t key = command - before;
     if (key < size()) {
@@ -63,8 +62,7 @@ class Fields : public BitPart {
       answer(key, said.is_true, said.generation);
       // A set that is repeated after the proof has only the length before it.
       if (!proves_ || (proved_ && operation_ == BitOperation::set)) confirm(key);
-      answered_ = key + 1 == size();
-      if (operation_ == BitOperation::set && answered_)
+      if (operation_ == BitOperation::set && key + 1 == size())
         string_.reaches(*std::ranges::max_element(offsets_) / 8 + 1);
     } else {
       string_.check_proof(key - size(), reply);
@@ -76,7 +74,7 @@ class Fields : public BitPart {
 
   [[nodiscard]] std::optional<Request> undo(const Error& fault) const override {
     // Each answer names the identity, so when all keys are answered, all bits were set in this filter.
-    const bool may_leave_a_stray = operation_ == BitOperation::set && proves_ && !answered_;
+    const bool may_leave_a_stray = operation_ == BitOperation::set && proves_ && !all_answered();
     if (!may_leave_a_stray) return std::nullopt;
     // Where another client has made such a string too, this one is told that it was cut or replaced.
     switch (fault.code()) {
@@ -93,7 +91,6 @@ class Fields : public BitPart {
   const Check check_ = string_.check_of(operation_, size());
   // A proof follows the keys, and no answer counts before it: what was cut off meanwhile would be absent, or new.
   const bool proves_ = string_.guard().identity && check_ != Check::in_scripts;
-  bool answered_ = false;  // every key
   bool proved_ = false;
 };
 

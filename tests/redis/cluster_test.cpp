@@ -174,6 +174,7 @@ TEST(Cluster, ANodeThatDiesIsAnErrorAndItsKeysAreKnown) {
   EXPECT_EQ(filter.acknowledged(), more.size());
   EXPECT_EQ(other.may_contain_many(more), more.size());
 
+  own.set_timeout(1'000);
   own[1].stop();
   error_of([&] { (void)filter.may_contain_many(before); }, ErrorCode::unavailable);
   error_of([&] { filter.insert_many(more); }, ErrorCode::unavailable);

@@ -103,13 +103,13 @@ void go_on_after_deaths(Nodes& nodes, std::size_t deaths, Used<Filters>&... used
 
 // The first to die is the one whose address the filters were given.
 TEST(Failover, AReplicaGoesOnWithItsShards) {
-  std::vector<std::string> options{"--cluster-node-timeout", "500", "--repl-diskless-sync-delay",
-                                   "0"};
+  std::vector<std::string> options{"--repl-diskless-sync-delay", "0"};
 #ifdef BLOOMERY_MODULE
   options.insert(options.end(), {"--loadmodule", test::module_file()});
 #endif
   Nodes nodes(3, options);
   nodes.add_replicas();
+  nodes.set_timeout(500);
   Used<RedisFilter> strings{
       RedisFilter::create({nodes.address(), "strings", 0}, plan(100'000, 0.001)), {}};
   const std::size_t deaths = test::nightly() ? 2 : 1;

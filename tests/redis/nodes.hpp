@@ -40,6 +40,13 @@ class Nodes {
       servers_[0]->ask({"CLUSTER", "MEET", "127.0.0.1", std::to_string(ports_[i])});
     }
     until_agreed();
+    set_timeout(15'000);
+  }
+  // After how many milliseconds without an answer the others take a node for dead. By default a server that a busy
+  // machine holds up is not; a cluster is made with a short time, for it starts only after that.
+  void set_timeout(int milliseconds) {
+    for (const auto& server : servers_)
+      server->ask({"CONFIG", "SET", "cluster-node-timeout", std::to_string(milliseconds)});
   }
   // One more node for each that there is, which follows it: node i + size() follows node i.
   void add_replicas() {

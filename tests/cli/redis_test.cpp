@@ -214,7 +214,9 @@ TEST_F(RedisTool, SaysHowManyLinesWereAddedInAllBatches) {
 TEST_F(RedisTool, CountsInBothGenerationsOfABucket) {
   const AnyOptions options{.rotating = true, .scheme = PhpScheme::string_hashes("FNV")};
   using Keys = std::vector<std::string_view>;
-  const auto open = [&] { return AnyFilter::open(url("rptc"), Access::write, options); };
+  const auto open = [&] {
+    return AnyFilter::open(url("rptc") + "&timeout=60", Access::write, options);
+  };
   EXPECT_EQ(open().insert_many(Keys{"a", "b"}), 2U);
   EXPECT_TRUE(RedisPhpFilter::rotate({server().address(), "rptc"}));
   AnyFilter filter = open();

@@ -102,7 +102,7 @@ class Locations(unittest.TestCase):
 
     @unittest.skipUnless(os.environ["BLOOMERY_HAS_REDIS"] == "1", "the library has no client of Redis")
     def test_from_place_to_place(self):
-        at = f"redis+unix://{server.start(self)}?key="
+        at = f"redis+unix://{server.start(self)}?timeout=60&key="
         bloomery.convert(self.made("a.bloom", "a"), at + "a")
         bloomery.convert(self.made("b.bloom", "b"), at + "b")
         bloomery.merge([at + "a", at + "b", self.made("c.bloom", "c")], self.scratch / "out.bloom")

@@ -110,11 +110,11 @@ class Nodes {
   }
 
   static void until(const std::function<bool()>& condition) {
-    for (int i = 0; i < 3'000; ++i) {
+    for (int i = 0; i < 12'000; ++i) {
       if (condition()) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    ADD_FAILURE() << "not within half a minute";
+    ADD_FAILURE() << "not within two minutes";
   }
 
  private:

@@ -71,10 +71,28 @@ PhpFilter load_php_bits(const std::string& source, const PhpScheme& scheme) {
   __builtin_unreachable();
 }
 
+// 127.0.0.1:6379, or localhost:6379: the form in which many programs take the address of a server.
+bool is_host_and_port(std::string_view location) {
+  constexpr std::string_view digits = "0123456789";
+  const std::size_t colon = location.find(':');
+  if (colon == std::string_view::npos) return false;
+  const std::string_view host = location.substr(0, colon), port = location.substr(colon + 1);
+  return port.find_first_not_of(digits) == std::string_view::npos && !port.empty() &&
+         (host == "localhost" ||
+          (std::ranges::count(host, '.') == 3 && std::ranges::all_of(host, [&](char c) {
+             return c == '.' || digits.find(c) != std::string_view::npos;
+           })));
+}
+
 }  // namespace
 
 Place place_of(std::string_view location) {
   if (is_redis_url(location)) return Place::server;
+  if (is_host_and_port(location))
+    throw Error(ErrorCode::invalid_argument,
+                fill_in("{}: a server is named with its protocol and a key: write "
+                        "redis://{}?key=NAME; if it is a path, write ./{}",
+                        location, location, location));
   if (!AnyFilter::is_address(location)) return Place::file;
   const std::string_view word = location.substr(0, std::min<std::size_t>(location.find(':'), 64));
   throw Error(

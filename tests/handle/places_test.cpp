@@ -24,6 +24,26 @@ TEST(Places, KnowsAddressesFromPaths) {
   EXPECT_EQ(AnyFilter::display_name("seen.bloom"), "seen.bloom");
 }
 
+// Many programs take a server's address so. A file may still have such a name.
+TEST(Places, RefusesAHostAndAPort) {
+  const FilterSpec spec{.capacity = 100, .fpr = 0.01};
+  for (const std::string host : {"127.0.0.1:6379", "localhost:6379", "10.0.0.7:1"}) {
+    try {
+      (void)AnyFilter::create(host, spec);
+      ADD_FAILURE() << host;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      EXPECT_EQ(error.what(),
+                host + ": a server is named with its protocol and a key: write redis://" + host +
+                    "?key=NAME; if it is a path, write ./" + host);
+    }
+  }
+  for (const char* path :
+       {"localhost", "localhost:", "localhost:x", "1.2.3:4", "1.2.3.4", "a.2.3.4:5", "users:6379",
+        "./127.0.0.1:6379", "127.0.0.1:6379/f", ":6379", ""})
+    EXPECT_EQ(AnyFilter::display_name(path), path);
+}
+
 // A mistyped address is not taken for a path, in whatever call it stands, and no message repeats its password.
 TEST(Places, RefusesAnAddressOfNoPlace) {
   const Scratch scratch;

@@ -161,6 +161,17 @@ Plan solve_for(Layout layout, const Known& known) {
                 .layout = layout});
 }
 
+// As many keys as fit with the best number of hashes: with no other number one more does.
+Plan most_keys(Layout layout, double fpr, std::uint64_t bits) {
+  const Plan most = solve_for(layout, {{}, fpr, bits, {}});
+  const auto items = static_cast<double>(most.capacity);
+  EXPECT_LE(predicted_fpr(most, items), fpr);
+  for (const std::uint32_t other : test::hash_counts(layout))
+    EXPECT_GT(predicted_fpr(layout, bits, other, items + 1), fpr)
+        << other << " hashes hold more keys";
+  return most;
+}
+
 void check_directions(Layout layout, std::uint64_t n, double fpr) {
   const Plan whole = plan(n, fpr, layout);
   const std::uint64_t bits = whole.bits;
@@ -181,11 +192,8 @@ void check_directions(Layout layout, std::uint64_t n, double fpr) {
   EXPECT_GE(room.capacity, n);
   EXPECT_LE(predicted_fpr(room, static_cast<double>(room.capacity)), fpr);
   EXPECT_GT(predicted_fpr(room, static_cast<double>(room.capacity) + 1), fpr);
-  const Plan most = solve_for(layout, {{}, fpr, bits, {}});
+  const Plan most = most_keys(layout, fpr, bits);
   EXPECT_GE(most.capacity, room.capacity);
-  for (const std::uint32_t other : test::hash_counts(layout))
-    EXPECT_GT(predicted_fpr(layout, bits, other, static_cast<double>(most.capacity) + 1), fpr)
-        << other << " hashes hold more keys";
   const Plan checked = solve_for(layout, {n, fpr, bits, k});
   EXPECT_EQ(checked, whole);
   for (const Plan& it : {given, best, room, most, checked}) EXPECT_NO_THROW(validate(it));
@@ -200,6 +208,16 @@ TEST(Plan, EveryDirectionLeadsBack) {
         SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(n) + " at " +
                      std::to_string(fpr));
         check_directions(layout, n, fpr);
+      }
+}
+
+TEST(Plan, SmallestAndLargestArraysHoldAsManyKeysAsTheyCan) {
+  for (const Layout layout : test::kPlainLayouts)
+    for (const std::uint64_t bits : {kBlockBits, max_bits(layout)})
+      for (const double fpr : {0.5, 0.01, 1e-15}) {
+        SCOPED_TRACE(std::string(to_string(layout)) + ", " + std::to_string(bits) + " bits at " +
+                     std::to_string(fpr));
+        EXPECT_NO_THROW(validate(most_keys(layout, fpr, bits)));
       }
 }
 

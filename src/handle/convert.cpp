@@ -72,7 +72,7 @@ Form form_of_destination(const std::string& location, Form source) {
 void convert_plain(const std::string& from, const std::string& to, bool replace) {
   std::vector<std::unique_ptr<PlainSource>> source;
   source.push_back(plain_source(from));
-  const auto sink = plain_sink(to, source.front()->parameters(), replace, {&from, 1});
+  const auto sink = plain_sink(to, source.front()->parameters(), replace, std::array{from});
   (void)copy_bits(source, *sink);
   sink->publish();
 }
@@ -159,7 +159,7 @@ void store_dump(DumpBits dump, const std::string& source, const std::string& to,
       throw dump.refused(ErrorCode::wrong_kind,
                          "a Redis string holds a plain filter, not a frozen one");
     NewFrozenFile file =
-        frozen_beside(to, *frozen, contents.items, contents.hasher, replace, {&source, 1});
+        frozen_beside(to, *frozen, contents.items, contents.hasher, replace, std::array{source});
     dump.read([&](std::uint64_t at, std::span<const std::byte> part) { file.write(at, part); });
     try {
       return file.publish();
@@ -169,7 +169,7 @@ void store_dump(DumpBits dump, const std::string& source, const std::string& to,
     }
   }
   const auto sink =
-      plain_sink(to, {std::get<Plan>(contents.plan), contents.hasher}, replace, {&source, 1});
+      plain_sink(to, {std::get<Plan>(contents.plan), contents.hasher}, replace, std::array{source});
   dump.read([&](std::uint64_t at, std::span<const std::byte> part) { sink->write(at, part); });
   sink->publish();
 }

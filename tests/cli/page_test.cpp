@@ -78,6 +78,18 @@ TEST_F(PageTest, LeavesNothingHalfWritten) {
   EXPECT_FALSE(std::filesystem::exists(name));
 }
 
+// A link that leads nowhere is no file that --force would replace, and the new name is free again.
+TEST_F(PageTest, ThatCannotGetItsNameIsRemoved) {
+  const std::string name = path("planner.html");
+  std::filesystem::create_symlink(path("nowhere"), name);
+  for (const bool force : {false, true}) {
+    EXPECT_TRUE(
+        is_error(run({"plan", "--web", name, force ? "--force" : "-q"}), {"cannot write", name}));
+    EXPECT_TRUE(std::filesystem::is_symlink(name));
+    EXPECT_FALSE(std::filesystem::exists(name + ".new"));
+  }
+}
+
 TEST(Page, ABuildWithoutItSaysSo) {
   if (!page().empty()) GTEST_SKIP() << "this build has the page";
   EXPECT_TRUE(is_error(run({"plan", "--web", "/nowhere/planner.html"}),

@@ -213,6 +213,28 @@ TEST(Header, OfAScalableFilterStatesARateThatItsFirstSubFilterLeavesRoomFor) {
   }
 }
 
+// Fields that no plan has, under a checksum that is right.
+TEST(Header, OfAFrozenFilterStatesWhatAPlanCanHave) {
+  const FrozenPlan made = frozen_plan(1000, 0.01, 100);
+  const auto decode = [](const FrozenPlan& plan) {
+    Header header = sample();
+    header.plan = plan;
+    (void)decode_headers(start_of(header, header), kPlenty, "f");
+  };
+  const auto expect_corrupt = [&](auto change) {
+    FrozenPlan plan = made;
+    change(plan);
+    EXPECT_EQ(code_of([&] { decode(plan); }), ErrorCode::corrupt);
+  };
+  decode(made);
+  decode(made.list());
+  expect_corrupt([](FrozenPlan& plan) { plan.array.fpr = 0.0001; });
+  expect_corrupt([](FrozenPlan& plan) { plan.array.hashes = 4; });
+  expect_corrupt([](FrozenPlan& plan) { plan.fingerprint_bits = 0; });
+  expect_corrupt([](FrozenPlan& plan) { plan.narrow_partitions = plan.partitions; });
+  expect_corrupt([](FrozenPlan& plan) { plan.delta->layout = Layout::blocked64; });
+}
+
 TEST(Header, AsksForAllOfItsFile) {
   const Header in = sample();
   const FileLayout layout = layout_of(in);

@@ -178,6 +178,28 @@ TEST_F(AnyOnServer, AFilterOfAModuleIsWhatWasAskedFor) {
   (void)AnyFilter::open_or_create(module("high"), high);
 }
 
+// What a request leaves open is the same on a server as in memory.
+TEST_F(AnyOnServer, AFilterOfAModuleHasTheNumbersThatNobodyAskedFor) {
+  const FilterSpec requests[] = {
+      {.kind = Kind::scalable, .capacity = 1000, .fpr = 0.01},
+      {.kind = Kind::counting, .capacity = 1000, .fpr = 0.01},
+      {.kind = Kind::window, .fpr = 0.01, .window = Window{WindowUnit::insertions, 800}},
+      {.kind = Kind::window,
+       .capacity = 1000,
+       .fpr = 0.01,
+       .window = Window{WindowUnit::seconds, 800}}};
+  for (std::size_t i = 0; i < std::size(requests); ++i) {
+    const std::string key = at("redis+module", "k" + std::to_string(i));
+    (void)AnyFilter::create(key, requests[i]);
+    const FilterSpec made = AnyFilter::open(key).spec(), here = AnyFilter(plan(requests[i])).spec();
+    EXPECT_EQ(made.kind, here.kind);
+    EXPECT_EQ(made.growth, here.growth);
+    EXPECT_EQ(made.counter_bits, here.counter_bits);
+    EXPECT_EQ(made.slices, here.slices);
+    EXPECT_EQ(made.window, here.window);
+  }
+}
+
 // What a module chooses itself, or cannot have, is refused before anything is made.
 TEST_F(AnyOnServer, AFilterOfAModuleTakesWhatAModuleHas) {
   const std::string one = at("redis+module", "x"),

@@ -5,15 +5,21 @@
 // file, lets go, and looks at how the tool ends.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
+#include <sys/user.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +32,14 @@ namespace {
 using test::Arguments;
 using test::numbers;
 using test::run;
+
+bool is_mapping_of(pid_t tool, const __ptrace_syscall_info& call, const std::string& path) {
+  std::error_code none;
+  return call.entry.nr == SYS_mmap && (call.entry.args[3] & MAP_ANONYMOUS) == 0 &&
+         std::filesystem::read_symlink("/proc/" + std::to_string(tool) + "/fd/" +
+                                           std::to_string(static_cast<int>(call.entry.args[4])),
+                                       none) == path;
+}
 
 struct HarmedRun {
   std::size_t mappings = 0;  // of the file
@@ -42,11 +56,7 @@ HarmedRun run_harmed_at(const Arguments& words, const std::string& directory,
   bool maps = false;  // the call that the tool is in
   const auto step_in = [&](pid_t tool, const __ptrace_syscall_info& call) {
     if (call.op == PTRACE_SYSCALL_INFO_ENTRY) {
-      std::error_code none;
-      maps = call.entry.nr == SYS_mmap && (call.entry.args[3] & MAP_ANONYMOUS) == 0 &&
-             std::filesystem::read_symlink("/proc/" + std::to_string(tool) + "/fd/" +
-                                               std::to_string(static_cast<int>(call.entry.args[4])),
-                                           none) == path;
+      maps = is_mapping_of(tool, call, path);
       return false;
     }
     if (!std::exchange(maps, false) || ended.mappings++ != moment) return false;
@@ -223,6 +233,60 @@ TEST_F(CutFile, EndsAReaderThatHasAnsweredAlready) {
           << ran.err;
       std::filesystem::remove(filter);
     }
+}
+
+bool opens(pid_t tool, const __ptrace_syscall_info& call, std::string_view name) {
+  if (call.entry.nr != SYS_openat) return false;
+  std::string text(name.size() + 1, 'x');
+  iovec here{text.data(), text.size()},
+      there{reinterpret_cast<void*>(static_cast<std::uintptr_t>(call.entry.args[1])), text.size()};
+  return ::process_vm_readv(tool, &here, 1, &there, 1, 0) > 0 && text.c_str() == name;
+}
+
+#ifdef __x86_64__
+void poke(pid_t tool, std::size_t at, long value) { ::ptrace(PTRACE_POKEUSER, tool, at, value); }
+#endif
+
+// As on a disk that fails: the file is long enough, and cannot be read. The file is cut when it is mapped, and long again
+// when the handler asks what is mapped where. Signals interrupt the first call to read that, and to write the line.
+TEST_F(CutFile, IsNotSaidOfAFileThatIsLongEnough) {
+  if (test::kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own, and no ptrace";
+  const std::string filter = std::filesystem::canonical(path("")).string() + "/f.bloom";
+  ASSERT_EQ(run({"create", filter, "-n", "100K", "-p", "1e-6"}).code, 0);
+  const std::uintmax_t whole = std::filesystem::file_size(filter);
+  bool maps = false, is_asked = false, skipped = false;
+  std::vector<std::uint64_t> interrupted;
+  const auto step_in = [&](pid_t tool, const __ptrace_syscall_info& call) {
+    if (call.op != PTRACE_SYSCALL_INFO_ENTRY) {
+      if (std::exchange(maps, false)) std::filesystem::resize_file(filter, 8192);
+#ifdef __x86_64__
+      if (std::exchange(skipped, false)) poke(tool, offsetof(user, regs.rax), -EINTR);
+#endif
+      return false;
+    }
+    maps = is_mapping_of(tool, call, filter);
+    if (opens(tool, call, "/proc/self/maps")) {
+      is_asked = true;
+      std::filesystem::resize_file(filter, whole);
+    }
+#ifdef __x86_64__
+    const std::uint64_t number = call.entry.nr;
+    if (is_asked && (number == SYS_read || number == SYS_write) &&
+        std::ranges::find(interrupted, number) == interrupted.end()) {
+      interrupted.push_back(number);
+      skipped = true;
+      poke(tool, offsetof(user, regs.orig_rax), -1);
+    }
+#endif
+    return false;
+  };
+  const int status = test::run_traced({"info", filter}, path(""), "said", step_in);
+  ASSERT_TRUE(is_asked);
+  ASSERT_TRUE(WIFEXITED(status)) << "killed by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+  const std::string said = text_of(path("said"));
+  EXPECT_TRUE(said.starts_with("bloomery: " + filter + ": its disk failed or is full")) << said;
+  EXPECT_EQ(said.find('\n'), said.size() - 1);
 }
 
 TEST_F(CutFile, ASignalOfSomebodyElseKillsAsEver) {

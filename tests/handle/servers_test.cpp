@@ -1,7 +1,9 @@
 // The handle over filters in the strings of Redis servers: one, shards, generations, PHP buckets.
+#include <sys/stat.h>
 #include <bloomery/any_filter.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -100,6 +102,13 @@ TEST_F(AnyOnServer, MergesSparseFiles) {
   AnyFilter all = AnyFilter::open(string_at("all"));
   EXPECT_EQ(all.may_contain_many(few), few.size());
   EXPECT_EQ(all.may_contain_many(more), more.size());
+  // A string may have keys everywhere, so a file gets all of its room.
+  const std::string holes = scratch_ / "holes";
+  ASSERT_EQ(std::system(("cp --sparse=always " + sources[0] + " " + holes).c_str()), 0);
+  AnyFilter::merge(Keys{holes, string_at("all")}, scratch_ / "file");
+  struct stat file {};
+  ASSERT_EQ(::stat((scratch_ / "file").c_str(), &file), 0);
+  EXPECT_GE(static_cast<std::uint64_t>(file.st_blocks) * 512, kBytes);
 }
 
 TEST_F(AnyOnServer, IsNotWhatAnotherKindOfAddressNames) {

@@ -1,9 +1,11 @@
 // A file is verified, and copied with every key or not at all: damaged, sparse, beside its writers, without a name.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <bloomery/bloomery.hpp>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -11,6 +13,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "handle/any_kind.hpp"
@@ -123,6 +126,47 @@ TEST(AnyPlain, OfASparseFileIsCopied) {
   const std::span<const std::byte> bytes = copy.view().bytes(), wanted = original.view().bytes();
   ASSERT_EQ(bytes.size(), wanted.size());
   EXPECT_EQ(std::memcmp(bytes.data(), wanted.data(), bytes.size()), 0);
+}
+
+std::uint64_t allocated(const std::string& path) {
+  struct stat file {};
+  EXPECT_EQ(::stat(path.c_str(), &file), 0);
+  return static_cast<std::uint64_t>(file.st_blocks) * 512;
+}
+
+// A file is sparse if it takes less than half of its size; what is made from files is sparse if all of them are.
+TEST(AnyPlain, OfMergedFilesHasAllOfItsRoomUnlessAllAreSparse) {
+  const Scratch scratch;
+  const std::string whole = scratch / "whole", out = scratch / "out";
+  AnyFilter::create(whole, {.capacity = 1'000'000, .fpr = 0.01}).insert("key");
+  const std::uint64_t size = std::filesystem::file_size(whole);
+  ASSERT_GE(allocated(whole), size);
+  const auto with_room = [&](const std::string& name, std::uint64_t bytes) {
+    const std::string path = scratch / name;
+    EXPECT_EQ(std::system(("cp --sparse=always " + whole + " " + path).c_str()), 0);
+    EXPECT_LT(allocated(path), size / 8) << "no holes in this file system";
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    EXPECT_EQ(::posix_fallocate(fd, 0, static_cast<off_t>(bytes)), 0);
+    ::close(fd);
+    return path;
+  };
+  const std::string sparse = with_room("sparse", 1), third = with_room("third", size / 3),
+                    most = with_room("most", size / 3 * 2);
+  using Sources = std::vector<std::string>;
+  for (const auto& [sources, is_sparse] : {std::pair(Sources{sparse, sparse}, true),
+                                           {{third, sparse}, true},
+                                           {{sparse, most}, false},
+                                           {{most, sparse}, false},
+                                           {{whole, sparse}, false},
+                                           {{whole, whole}, false}}) {
+    AnyFilter::merge(sources, out, true);
+    SCOPED_TRACE(sources[0] + " " + sources[1]);
+    if (is_sparse)
+      EXPECT_LT(allocated(out), size / 2);
+    else
+      EXPECT_GE(allocated(out), size);
+    EXPECT_TRUE(AnyFilter::open(out).may_contain("key"));
+  }
 }
 
 // What another writer has done since is no damage.

@@ -250,6 +250,23 @@ TEST(Cuckoo, AnItemThatGoesElsewhereDoesNotKeepTheSubFilterThatIsCompacted) {
   EXPECT_TRUE(filter->may_contain(hash));
 }
 
+// Nobody else goes on with it: half of the newest is left after the first slice, and each removal takes 2^13 buckets.
+TEST(Cuckoo, IsCompactedByRemovalsAlone) {
+  constexpr std::uint64_t kBuckets = std::uint64_t{1} << 22;
+  Header header = plan(kBuckets, 1, 20, 1);
+  header.sub_filters = 2;
+  const auto filter = Filter::make(header);
+  std::ranges::fill(filter->array(1), std::byte{1});
+  filter->compact();
+  std::uint64_t removed = 0;
+  for (; filter->is_compacting() && removed < 1000; ++removed)
+    ASSERT_TRUE(filter->remove(removed * 255)) << "the items with fingerprint 1";
+  EXPECT_GE(removed, kBuckets / 2 >> 13);
+  EXPECT_LT(removed, 1000U);
+  EXPECT_EQ(filter->header().sub_filters, 1U);
+  EXPECT_EQ(full_entries(*filter), kBuckets - removed);
+}
+
 // A dump may say that there are fewer items than entries.
 TEST(Cuckoo, CountsNoFewerItemsThanNone) {
   const auto filter = Filter::make(plan(64, 2, 20, 1));

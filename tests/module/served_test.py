@@ -199,6 +199,7 @@ def events(server):
     listener = server.connect()
     listener.ask("PSUBSCRIBE", "__keyevent@0__:*")
     chunks = lambda key, family, number: server.ask(family + ".SCANDUMP", key, number)[1]
+    bits, entries = chunks("dumped", "BF", 1), chunks("cf dumped", "CF", 1)
     for words, wanted in (
             (("BF.RESERVE", "r", "0.01", 9), ["bf.reserve"]), (("BF.RESERVE", "r", "0.01", 9, "IFNOTEXISTS"), []),
             (("BF.ADD", "v", "x"), ["bf.reserve", "bf.add"]), (("BF.ADD", "v", "x"), []),
@@ -207,7 +208,8 @@ def events(server):
             (("BF.CLEAR", "v"), ["bf.clear"]),
             (("BF.MERGE", "w", "v"), ["bf.merge"]), (("BF.MEXISTS", "v", "x"), []),
             (("BF.LOADCHUNK", "copy", 1, chunks("dumped", "BF", 0)), ["bf.reserve"]),
-            (("BF.LOADCHUNK", "copy", 1 + len(chunks("dumped", "BF", 1)), chunks("dumped", "BF", 1)), ["bf.loadchunk"]),
+            (("BF.LOADCHUNK", "copy", 1 + len(bits), bits), ["bf.loadchunk"]),
+            (("BF.LOADCHUNK", "copy", 1 + len(bits), bits), []),  # it came before
             (("BF.RESERVE", "n", "0.01", 9, "COUNTING"), ["bf.reserve"]), (("BF.ADD", "n", "x"), ["bf.add"]),
             (("BF.DEL", "n", "x"), ["bf.del"]), (("BF.DEL", "n", "x"), []), (("BF.ADD", "n", "x"), ["bf.add"]),
             (("BF.MDEL", "n", "y", "x"), ["bf.del"]),
@@ -218,8 +220,8 @@ def events(server):
             (("CF.INSERT", "d", "ITEMS", "x"), ["cf.reserve", "cf.add"]), (("CF.INSERTNX", "d", "ITEMS", "x"), []),
             (("CF.DEL", "c", "x"), ["cf.del"]), (("CF.DEL", "c", "x"), []), (("CF.COMPACT", "c"), ["cf.compact"]),
             (("CF.LOADCHUNK", "cf copy", 1, chunks("cf dumped", "CF", 0)), ["cf.reserve"]),
-            (("CF.LOADCHUNK", "cf copy", 1 + len(chunks("cf dumped", "CF", 1)), chunks("cf dumped", "CF", 1)),
-             ["cf.loadchunk"])):
+            (("CF.LOADCHUNK", "cf copy", 1 + len(entries), entries), ["cf.loadchunk"]),
+            (("CF.LOADCHUNK", "cf copy", 1 + len(entries), entries), [])):
         watcher = server.connect()
         watcher.ask("WATCH", words[1])
         server.ask(*words)

@@ -3,7 +3,11 @@
 #include "store/kinds.hpp"
 #include "support/expect_error.hpp"
 
+#include <algorithm>
+#include <cerrno>
 #include <optional>
+#include <string>
+#include <variant>
 
 namespace bloomery::test {
 namespace {
@@ -14,6 +18,9 @@ class MovedMeanwhile : public KindAndLevel {
   static constexpr const char* kMoved = "/dir/old";
   static constexpr std::uint64_t kOthersKey = 1'000'000;
 
+  [[nodiscard]] bool stores_in_place() const {
+    return std::holds_alternative<Plan>(kind().plan) && durability() != Durability::none;
+  }
   [[nodiscard]] std::vector<std::byte> others_file() const {
     FakeOs os(96 * 1024);
     auto file = Files(os).create(kPath, kind().plan);
@@ -80,7 +87,7 @@ TEST_P(MovedMeanwhile, IsNeverReplaced) {
 
 // Writers that store in place are left out: they look at the header before they store, and cannot do both at once.
 TEST_P(MovedMeanwhile, IsNeverReplacedWhenItIsCopiedOver) {
-  if (std::holds_alternative<Plan>(kind().plan) && durability() != Durability::none) return;
+  if (stores_in_place()) return;
   const auto other = others_file();
   before_every_call(
       false, [&](FakeOs& os) { os.copy_over(kPath, other); },
@@ -88,6 +95,36 @@ TEST_P(MovedMeanwhile, IsNeverReplacedWhenItIsCopiedOver) {
         EXPECT_TRUE(!error || error == ErrorCode::missing);
         EXPECT_TRUE(has(os, kPath, kOthersKey));
       });
+}
+
+// The names were exchanged, and cannot be exchanged back: what the path has is not what the writer knows, so it ends.
+TEST_P(MovedMeanwhile, EndsTheWriterIfItCannotBeGivenBack) {
+  const auto other = others_file();
+  int failed = 0;
+  for (std::uint64_t call = 1, last = 1; call <= last; ++call)
+    for (std::uint64_t later = 1; later <= 4; ++later) {
+      FakeOs os(96 * 1024);
+      auto file = Files(os).create(kPath, kind().plan, {.durability = durability()});
+      file.insert(std::uint64_t{1});
+      const std::uint64_t before = os.calls();
+      os.interrupt_before(before + call, [&] {
+        os.move(kPath, kMoved);
+        os.put(kPath, other);
+      });
+      os.inject({.at = before + call + later, .error = EIO});
+      try {
+        file.close();
+        last = std::max(last, os.calls() - before);
+      } catch (const Error& error) {
+        last = std::max(last, os.calls() - before);
+        if (std::string(error.what()).find("give back") == std::string::npos) continue;
+        ++failed;
+        os.inject({});
+        EXPECT_EQ(code_of([&] { file.insert(std::uint64_t{2}); }), ErrorCode::poisoned)
+            << error.what();
+      }
+    }
+  EXPECT_EQ(failed == 0, stores_in_place());
 }
 
 TEST_P(MovedMeanwhile, IsSeenWhereNamesCannotBeExchanged) {

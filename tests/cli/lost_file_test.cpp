@@ -247,8 +247,9 @@ bool opens(pid_t tool, const __ptrace_syscall_info& call, std::string_view name)
 void poke(pid_t tool, std::size_t at, long value) { ::ptrace(PTRACE_POKEUSER, tool, at, value); }
 #endif
 
-// As on a disk that fails: the file is long enough, and cannot be read. The file is cut when it is mapped, and long again
-// when the handler asks what is mapped where. Signals interrupt the first call to read that, and to write the line.
+// As on a disk that fails: the file is long enough, and cannot be read. The file is cut when it is mapped, and long
+// again when the handler asks what is mapped where. Signals interrupt the first call to read that, and to write the
+// line.
 TEST_F(CutFile, IsNotSaidOfAFileThatIsLongEnough) {
   if (test::kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own, and no ptrace";
   const std::string filter = std::filesystem::canonical(path("")).string() + "/f.bloom";

@@ -204,6 +204,8 @@ TEST(ClusterFault, EveryErrorReplyHasItsCodeAndAdvice) {
       {"ERR ACL failure in script: User bob has no permissions", ErrorCode::denied, "the user EXI"},
       {"ERR Unknown command called from script script: 1", ErrorCode::io, "lacks a module"},
       {"ERR unknown command 'EVAL'", ErrorCode::io, "rename-command"},
+      {"ERR Could not find scripting engine 'lua'", ErrorCode::io, "without Lua"},
+      {"ERR string exceeds maximum allowed size (proto-max-bulk-len)", ErrorCode::io, "raise the"},
       {"ERR bit offset is not an integer or out of range", ErrorCode::io, "proto-max-bulk-len"},
       {"NOAUTH Authentication required.", ErrorCode::denied, "give a password"},
       {"WRONGTYPE Operation against a key", ErrorCode::not_a_filter, "check the key"},

@@ -29,7 +29,8 @@ Error meaning(const redisReply& reply, const std::string& what) {
   constexpr const char* kLacking =
       "the server is too old for it, has renamed it (rename-command), or lacks a module "
       "(bloomery.so or RedisBloom)";
-  static constexpr std::array<Meaning, 23> kMeanings = {{
+  constexpr const char* kTooLong = "raise the server's proto-max-bulk-len";
+  static constexpr std::array<Meaning, 25> kMeanings = {{
       {"NOAUTH", ErrorCode::denied, "give a password"},
       {"WRONGPASS", ErrorCode::denied, "check user and password"},
       {"ERR invalid password", ErrorCode::denied, "check the password"},
@@ -52,11 +53,15 @@ Error meaning(const redisReply& reply, const std::string& what) {
       {"NOREPLICAS", ErrorCode::unavailable, "try again when its replicas are connected"},
       {"ERR max number of clients", ErrorCode::unavailable,
        "try again when some have gone, or raise the server's maxclients"},
-      {"ERR bit offset", ErrorCode::io, "raise the server's proto-max-bulk-len"},
+      {"ERR bit offset", ErrorCode::io, kTooLong},
+      {"ERR string exceeds maximum", ErrorCode::io, kTooLong},
       {"WRONGTYPE", ErrorCode::not_a_filter, "check the key"},
       {"ERR unknown command", ErrorCode::io, kLacking},
       {"ERR Unknown Redis command", ErrorCode::io, kLacking},  // in a script
       {"ERR Unknown command", ErrorCode::io, kLacking},        // in a script of Valkey 8
+      // Since Valkey 9.1 Lua is a module, which may be left out.
+      {"ERR Could not find scripting engine", ErrorCode::io,
+       "the server was built without Lua; load the module with that engine"},
   }};
   // A right that a script lacks is reported as an ERR about the script. The first text is that of 6.2 and 7.0, the
   // second that of later versions.

@@ -169,5 +169,89 @@ TEST_F(ReplacedStrings, AreWholeWhenTheyAreOpenedAfterALargerOneWasThere) {
   EXPECT_GT(server().ask({"TTL", "f"})->integer, 900);
 }
 
+// A maker of shards takes over no longer strings (shard_maker.hpp), but they may have been removed.
+class ReplacedShards : public testing::Test {
+ protected:
+  ReplacedShards() { server().ask({"FLUSHALL"}); }
+  static test::Server& server() { return test::strings_server(); }
+  static RedisPlace place() { return {server().address(), "s", 2}; }
+  // Removes the filter, and makes one in its place, whose keys are returned.
+  static std::vector<std::uint64_t> replace(std::size_t capacity) {
+    const RedisFilter before = RedisFilter::open(place());
+    for (const std::string& key : before.keys()) server().ask({"DEL", key});
+    RedisFilter made = RedisFilter::create(place(), plan(capacity, 0.01));
+    auto keys = keys_from(1, capacity);
+    made.insert_many(keys);
+    for (const std::string& key : made.keys()) server().ask({"EXPIRE", key, "1000"});
+    return keys;
+  }
+};
+
+TEST_F(ReplacedShards, AreWholeWhenTheyAreOpenedAfterLargerOnesWereThere) {
+  RedisFilter larger = RedisFilter::create(place(), plan(100'000, 0.01));
+  const auto keys = replace(1'000);
+  const std::size_t bytes = server().get(larger.keys()[0]).size();
+  RedisFilter client = RedisFilter::open(place());
+  // Bits in the ends too, since 40,000 keys set a quarter of all bits.
+  error_of([&] { larger.insert_many(keys_from(500'000, 20'000)); }, ErrorCode::corrupt);
+  for (std::uint64_t key = 600'000; key < 620'000; key += 1'000)
+    error_of([&] { larger.insert_many(keys_from(key, 1'000)); }, ErrorCode::corrupt);
+  for (const std::string& key : larger.keys()) EXPECT_GT(server().get(key).size(), bytes) << key;
+  error_of([&] { client.insert(5'000'000); }, ErrorCode::mismatch);
+  RedisFilter opened = RedisFilter::open(place());
+  EXPECT_EQ(opened.may_contain_many(keys), keys.size());
+  for (const std::string& key : opened.keys()) {
+    EXPECT_EQ(server().get(key).size(), bytes) << key;
+    EXPECT_GT(server().ask({"TTL", key})->integer, 500);
+  }
+  client.insert(5'000'000);
+  EXPECT_TRUE(opened.may_contain(5'000'000));
+  EXPECT_EQ(client.may_contain_many(keys), keys.size());
+}
+
+TEST_F(ReplacedShards, GetTheirEndsBackIfThatIsAll) {
+  RedisFilter filter = RedisFilter::create(place(), plan(1'000, 0.01));
+  filter.insert_many(keys_from(1, 1'000));
+  const std::string key = filter.keys()[1], whole = server().get(key);
+  const std::string last = std::to_string(whole.size() - 1);
+  server().ask({"SETRANGE", key, last, "\xff"});
+  if (server().get(key) != whole)
+    error_of([&] { filter.insert_many(keys_from(1, 100)); }, ErrorCode::mismatch);
+  EXPECT_EQ(RedisFilter::open(place()).may_contain_many(keys_from(1, 1'000)), 1'000U);
+  EXPECT_EQ(server().get(key), whole);
+}
+
+// What was cut has lost keys, however long it is made again.
+TEST_F(ReplacedShards, AreNotHealedIfTheyWereCut) {
+  RedisFilter filter = RedisFilter::create(place(), plan(1'000, 0.01));
+  const std::string key = filter.keys()[1], whole = server().get(key);
+  for (const std::size_t left : {whole.size() - 4, whole.size() - 8, std::size_t{300}}) {
+    server().ask({"SET", key, whole.substr(0, left)});
+    EXPECT_ANY_THROW(RedisFilter::open(place()));
+    server().ask({"SETRANGE", key, std::to_string(whole.size() + 500), "x"});
+    const std::string longer = server().get(key);
+    EXPECT_ANY_THROW(RedisFilter::open(place()));
+    EXPECT_EQ(server().get(key), longer);
+  }
+}
+
+// Whoever may not cut them off is told what is wrong.
+TEST_F(ReplacedShards, AreLeftToThoseWhoMayChangeThem) {
+  RedisFilter filter = RedisFilter::create(place(), plan(1'000, 0.01));
+  const std::string key = filter.keys()[1], whole = server().get(key);
+  server().ask({"APPEND", key, "x"});
+  server().ask(
+      {"ACL", "SETUSER", "reader", "reset", "on", ">word", "~*", "+@read", "+info", "+cluster"});
+  RedisPlace reader = place();
+  reader.address.user = "reader";
+  reader.address.password = "word";
+  EXPECT_NE(
+      error_of([&] { RedisFilter::open(reader); }, ErrorCode::mismatch).find("behind its end"),
+      std::string::npos);
+  EXPECT_EQ(server().get(key), whole + "x");
+  EXPECT_NO_THROW(RedisFilter::open(place()));
+  EXPECT_EQ(server().get(key), whole);
+}
+
 }  // namespace
 }  // namespace bloomery

@@ -109,10 +109,10 @@ RedisFilter RedisFilter::open(const RedisPlace& place, const RedisHeader& header
       place.shards ? detail::shard_keys(place.key, header.shards) : std::vector{place.key});
   if (place.shards) {
     try {
-      filter.bits_->check_headers(header);
+      filter.bits_->check_shards(header);
     } catch (const Error&) {
-      if (!filter.bits_->undo_interrupted()) throw;
-      filter.bits_->check_headers(header);
+      if (!filter.bits_->undo_interrupted() && !filter.bits_->cut_to_length(header)) throw;
+      filter.bits_->check_shards(header);
     }
   }
   return filter;

@@ -20,6 +20,21 @@ namespace {
 
 constexpr std::size_t kPiecesAtOnce = 4;
 
+// ARGV: the header of a shard, its right length. A shard that was cut has zeros in its end, or none, and stays so.
+constexpr std::string_view kCutToLength =
+    "local bytes, ending = tonumber(ARGV[2]), string.sub(ARGV[1], 65, 72) "
+    "if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) ~= ARGV[1] then return 0 end "
+    "local found = redis.call('GETRANGE', KEYS[1], bytes - #ending, bytes - 1) "
+    "local longer = redis.call('STRLEN', KEYS[1]) > bytes "
+    "if #found < #ending or found == ending and not longer then return 0 end "
+    "for i = 1, #ending do "
+    "local byte = string.byte(ending, i) "
+    "if bit.band(string.byte(found, i), byte) ~= byte then return 0 end end "
+    "if longer then "
+    "redis.call('SET', KEYS[1], redis.call('GETRANGE', KEYS[1], 0, bytes - 1), 'KEEPTTL') end "
+    "redis.call('SETRANGE', KEYS[1], bytes - #ending, ending) return 1";
+static_assert(kRedisIdentityAt == 64 && kShardEndBytes == sizeof(BitString::Identity));
+
 std::vector<BitString> strings_of(const std::string& server, RedisHeader header,
                                   const std::vector<std::string>& keys) {
   std::vector<BitString> strings;
@@ -148,16 +163,18 @@ void StringBits::check_lengths() {
   });
 }
 
-void StringBits::check_headers(RedisHeader header) {
+void StringBits::check_shards(RedisHeader header) {
   std::vector<Request> requests;
   for (const BitString& string : strings_) {
     Request& request = requests.emplace_back(string.key());
     string.ask_length(request);
     string.ask_range(request, 0, kRedisHeaderBytes);
+    string.ask_proof(request);
   }
   cluster_.run_all(requests, [&](std::size_t shard, std::size_t command, const Reply& reply) {
     BitString& string = strings_[shard];
     if (command == 0) return string.check_length(*reply);
+    if (command == 2) return string.check_proof(0, *reply);
     require_type(reply, REDIS_REPLY_STRING, string.name());
     header.shard = static_cast<std::uint32_t>(shard);
     if (text_of(*reply) != encode_redis_header(header))
@@ -167,6 +184,27 @@ void StringBits::check_headers(RedisHeader header) {
                                            "or was left there half way; try again, and if that "
                                            "does not help build the filter again");
   });
+}
+
+bool StringBits::cut_to_length(RedisHeader header) noexcept {
+  try {
+    cluster_.drop();
+    std::vector<Request> requests;
+    for (header.shard = 0; header.shard < header.shards; ++header.shard) {
+      const std::string& key = strings_[header.shard].key();
+      requests.emplace_back(key).next().command({"EVAL", kCutToLength, "1", key,
+                                                 encode_redis_header(header),
+                                                 std::to_string(header.string_bytes())});
+    }
+    bool any = false;
+    cluster_.run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
+      require_type(*reply, REDIS_REPLY_INTEGER, strings_[i].name());
+      any = any || reply->integer == 1;
+    });
+    return any;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 Share StringBits::share_of_ones() {

@@ -65,8 +65,12 @@ class StringBits {
 
   // Reads and checks the lengths of all strings.
   void check_lengths();
-  // Does the same, and checks that each string is the shard that `header` describes.
-  void check_headers(RedisHeader header);
+  // Does the same, and checks that each string is the shard that `header` describes, with its end.
+  void check_shards(RedisHeader header);
+  // A client that still has a larger filter open, whose shards were removed before these were made, sets bits in the end
+  // of these, and behind it. No key of this filter has them, so they are removed. False: nothing was, because there was
+  // nothing, or a right or room is missing.
+  bool cut_to_length(RedisHeader header) noexcept;
   // Counts the ones in all bits, or in a sample.
   Share share_of_ones();
   // Reads bytes of the bits of all strings as one array, from byte `from` on.

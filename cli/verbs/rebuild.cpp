@@ -59,7 +59,8 @@ std::optional<Made> as_existing(const Options& options) {
                        (options.spec.fpr || options.spec.bits);
     if (!sized && !(options.spec.bits && options.spec.fpr) &&
         !(options.spec.window && options.spec.fpr)) {
-      if (error.code() == ErrorCode::io) throw;  // a size does not help
+      // A size does not help.
+      if (error.code() == ErrorCode::io || error.code() == ErrorCode::invalid_argument) throw;
       throw Error(error.code(),
                   fmt::format("{}; or say with -n and -p what to build", error.what()));
     }

@@ -11,11 +11,13 @@ namespace bloomery::cli {
 int run_salvage(const Options& options) {
   const std::string& path = options.files[0];
   const std::string& out = options.files[1];
-  for (const std::string& name : options.files)
+  for (const std::string& name : options.files) {
     if (AnyFilter::is_address(name))
       throw Error(
           ErrorCode::wrong_kind,
           "an address: salvage repairs files, by their checksums; the bits on a server have none");
+    (void)AnyFilter::display_name(name);  // refuses a host and a port
+  }
   const SalvageReport report =
       naming_force(out, options.force, [&] { return salvage(path, out, options.force); });
   if (!options.quiet)

@@ -91,7 +91,7 @@ Place place_of(std::string_view location) {
   if (is_host_and_port(location))
     throw Error(ErrorCode::invalid_argument,
                 fill_in("{}: a server is named with its protocol and a key: write "
-                        "redis://{}?key=NAME; if it is a path, write ./{}",
+                        "redis://{}?key=NAME; if it is a path, write ./{}, or the whole path",
                         location, location, location));
   if (!AnyFilter::is_address(location)) return Place::file;
   const std::string_view word = location.substr(0, std::min<std::size_t>(location.find(':'), 64));

@@ -243,6 +243,23 @@ TEST_F(Errors, NoMessageRepeatsAPassword) {
     }
 }
 
+TEST_F(Errors, AHostAndAPortAreNoFile) {
+  const std::string address = "localhost:6379";
+  for (const test::Arguments& words :
+       std::initializer_list<test::Arguments>{{"info", address},
+                                              {"create", address, "-n", "1K", "-p", "1%"},
+                                              {"rebuild", address},
+                                              {"salvage", address, path("out")},
+                                              {"salvage", path("f.bloom"), address}}) {
+    const test::Ran ran = run(words);
+    EXPECT_EQ(ran.code, 2) << words.front();
+    EXPECT_TRUE(
+        ran.err.ends_with("write redis://localhost:6379?key=NAME; if it is a path, write "
+                          "./localhost:6379, or the whole path\n"))
+        << ran.err;
+  }
+}
+
 TEST_F(Errors, NoMessageObeysTheNameOfAFile) {
   const std::string name = "a\033]0;pwned\a\x9b\xc2\x9b\r\t\xe2\x80\xae.bloom";
   const std::string shown = "a\\x1b]0;pwned\\x07\\x9b\\xc2\\x9b\\r\\t\\xe2\\x80\\xae.bloom";

@@ -255,7 +255,8 @@ TEST_F(CutFile, IsNotSaidOfAFileThatIsLongEnough) {
   const std::string filter = std::filesystem::canonical(path("")).string() + "/f.bloom";
   ASSERT_EQ(run({"create", filter, "-n", "100K", "-p", "1e-6"}).code, 0);
   const std::uintmax_t whole = std::filesystem::file_size(filter);
-  bool maps = false, is_asked = false, skipped = false;
+  bool maps = false, is_asked = false;
+  [[maybe_unused]] bool skipped = false;
   std::vector<std::uint64_t> interrupted;
   const auto step_in = [&](pid_t tool, const __ptrace_syscall_info& call) {
     if (call.op != PTRACE_SYSCALL_INFO_ENTRY) {

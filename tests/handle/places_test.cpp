@@ -35,7 +35,7 @@ TEST(Places, RefusesAHostAndAPort) {
       EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
       EXPECT_EQ(error.what(),
                 host + ": a server is named with its protocol and a key: write redis://" + host +
-                    "?key=NAME; if it is a path, write ./" + host);
+                    "?key=NAME; if it is a path, write ./" + host + ", or the whole path");
     }
   }
   for (const char* path :

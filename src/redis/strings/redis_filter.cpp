@@ -110,8 +110,10 @@ RedisFilter RedisFilter::open(const RedisPlace& place, const RedisHeader& header
   if (place.shards) {
     try {
       filter.bits_->check_shards(header);
-    } catch (const Error&) {
-      if (!filter.bits_->undo_interrupted() && !filter.bits_->cut_to_length(header)) throw;
+    } catch (const Error& error) {
+      if (!filter.bits_->undo_interrupted() &&
+          (error.code() != ErrorCode::mismatch || !filter.bits_->cut_to_length(header)))
+        throw;
       filter.bits_->check_shards(header);
     }
   }

@@ -22,7 +22,7 @@ constexpr std::size_t kPiecesAtOnce = 4;
 
 // ARGV: the header of a shard, its right length. Replies 1 if the shard is whole now. One that was cut has zeros in its
 // end, or none, and is left alone: that strangers set just the bits that its end had, and at most eight others, has a
-// probability below 1e-12, however many they set.
+// probability below 1e-9, however many they set.
 constexpr std::string_view kCutToLength =
     "local bytes, ending = tonumber(ARGV[2]), string.sub(ARGV[1], 65, 72) "
     "if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) ~= ARGV[1] then return 0 end "

@@ -24,6 +24,7 @@
 #include "store/scratch.hpp"
 #include "support/effort.hpp"
 #include "support/file_limit.hpp"
+#include "support/follow.hpp"
 
 namespace bloomery {
 namespace {
@@ -143,20 +144,15 @@ TEST(HashSpool, GoesOnAfterWhatWasWrittenAndRead) {
       if (!spool.add(hash)) ::_exit(2);
     ::_exit(hashes_in(spool) == hashes ? 0 : 1);
   }
-  int status = 0, shortened = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ::ptrace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
-  while (WIFSTOPPED(status)) {
-    __ptrace_syscall_info call{};
-    ::ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof call, &call);
+  int shortened = 0;
+  const int status = test::follow(child, [&](pid_t pid, const __ptrace_syscall_info& call) {
     if (call.op == PTRACE_SYSCALL_INFO_ENTRY && call.entry.args[2] > 1000 &&
         (call.entry.nr == SYS_pread64 || call.entry.nr == SYS_pwrite64)) {
-      ::ptrace(PTRACE_POKEUSER, child, offsetof(user, regs.rdx), call.entry.args[2] / 2 + 1);
+      ::ptrace(PTRACE_POKEUSER, pid, offsetof(user, regs.rdx), call.entry.args[2] / 2 + 1);
       ++shortened;
     }
-    ASSERT_EQ(::ptrace(PTRACE_SYSCALL, child, 0, 0), 0);
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-  }
+    return false;
+  });
   ASSERT_TRUE(WIFEXITED(status)) << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_GT(shortened, 20);

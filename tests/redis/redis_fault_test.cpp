@@ -176,38 +176,6 @@ TEST(RedisFault, AServerMaySayNothing) {
   EXPECT_TRUE(filter.may_contain("a key"));
 }
 
-TEST(RedisFault, APasswordIsAskedFor) {
-  const Server server({"--requirepass", "secret"});
-  RedisAddress address = server.address();
-  const auto make = [&] { RedisFilter::create({address, "filter"}, plan(100, 0.01)); };
-  EXPECT_NE(error_of(make, ErrorCode::denied).find("give a password"), std::string::npos);
-  address.password = "wrong";
-  error_of(make, ErrorCode::denied);
-  address.password = "secret";
-  make();
-  address.user = "default";
-  address.database = 3;
-  make();  // another database: no such key there yet
-  error_of(make, ErrorCode::exists);
-  address.user = "nobody";
-  error_of(make, ErrorCode::denied);
-}
-
-TEST(RedisFault, APasswordIsNotRepeatedByAServerThatKnowsNoAuth) {
-  const Server server({"--rename-command", "AUTH", ""});
-  RedisAddress address = server.address();
-  address.user = "bob";
-  address.password = "s3cret";
-  const std::string error = error_of(
-      [&] {
-        RedisFilter::open({address, "filter"});
-      },
-      ErrorCode::denied);
-  EXPECT_EQ(error.find("s3cret"), std::string::npos) << error;
-  EXPECT_EQ(error.find("bob"), std::string::npos) << error;
-  EXPECT_NE(error.find("check user and password"), std::string::npos) << error;
-}
-
 TEST(RedisFault, AReplicaAnswersAndTakesNothing) {
   const Server server;
   auto filter = RedisFilter::create({server.address(), "filter"}, plan(1'000, 0.01));

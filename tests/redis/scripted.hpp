@@ -29,6 +29,11 @@
 
 namespace bloomery::test {
 
+inline std::string error_reply(std::string_view text) {
+  std::string reply(1, '-');
+  return reply.append(text).append("\r\n");
+}
+
 class Scripted {
  public:
   using Words = std::vector<std::string>;

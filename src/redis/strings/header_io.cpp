@@ -10,32 +10,39 @@
 namespace bloomery::detail {
 namespace {
 
-// KEYS: the string. ARGV: its header, its right length.
-constexpr std::string_view kShorten =
-    "if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) == ARGV[1] then "
-    "redis.call('SET', KEYS[1], redis.call('GETRANGE', KEYS[1], 0, ARGV[2] - 1), 'KEEPTTL') end";
+// ARGV: the header of a string, its right length, its end. Replies 1 if the string is whole now. A shard that was cut has
+// zeros in its end, or none, and is left alone: that strangers set just the bits that its end had, and at most eight
+// others, has a probability below 1e-9, however many they set.
+constexpr std::string_view kCutToLength =
+    "local bytes, ending = tonumber(ARGV[2]), ARGV[3] "
+    "if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) ~= ARGV[1] then return 0 end "
+    "local found, more = redis.call('GETRANGE', KEYS[1], bytes - #ending, bytes - 1), 0 "
+    "if #found < #ending then return 0 end "
+    "for i = 1, #ending do "
+    "local byte, now = string.byte(ending, i), string.byte(found, i) "
+    "if bit.band(now, byte) ~= byte then return 0 end "
+    "for j = 0, 7 do more = more + bit.band(bit.rshift(now - byte, j), 1) end end "
+    "if more > 8 then return 0 end "
+    "if redis.call('STRLEN', KEYS[1]) > bytes then "
+    "redis.call('SET', KEYS[1], redis.call('GETRANGE', KEYS[1], 0, bytes - 1), 'KEEPTTL') end "
+    "if more > 0 then redis.call('SETRANGE', KEYS[1], bytes - #ending, ending) end return 1";
 
 std::string wrong_length(const StringStart& start, const RedisHeader& header) {
   return start.name + " has " + std::to_string(start.length) + " bytes, and its header says " +
          std::to_string(header.string_bytes());
 }
 
-// A client of a larger filter that inserts many keys when a smaller one takes its place sets bits behind the end of
-// that. No filter has them, so they are cut off. Error{corrupt}: they cannot be, because a right, room or the primary is
+// Error{corrupt}: the string is longer than its header says, and cannot be cut, because a right, room or the primary is
 // missing.
-void shorten(Cluster& cluster, std::string_view key, StringStart& start) {
+void shorten(Cluster& cluster, const std::string& key, StringStart& start) {
   if (!begins_with_redis_header(start.bytes)) return;
   const RedisHeader header = decode_redis_header(start.bytes, start.name);
   if (header.shards != 0 || start.length <= header.string_bytes()) return;
   try {
-    (void)cluster.ask(
-        key, {"EVAL", kShorten, "1", key, start.bytes, std::to_string(header.string_bytes())});
+    (void)cut_to_length(cluster, header, {key});
   } catch (const Error& error) {
     if (error.code() == ErrorCode::unavailable) throw;
-    throw Error(ErrorCode::corrupt, wrong_length(start, header) +
-                                        "; what a client of a larger filter has written behind "
-                                        "its end cannot be cut off: " +
-                                        error.what());
+    throw not_cut({ErrorCode::corrupt, wrong_length(start, header)}, error);
   }
   start = read_start(cluster, key);
 }
@@ -89,6 +96,30 @@ RedisHeader header_at(Cluster& cluster, const RedisPlace& place) {
     throw Error(ErrorCode::mismatch, start.name + ": it has " + std::to_string(header.shards) +
                                          " shards; leave their number out, or choose another name");
   return header;
+}
+
+bool cut_to_length(Cluster& cluster, RedisHeader header, const std::vector<std::string>& keys) {
+  std::vector<Request> requests;
+  for (header.shard = 0; header.shard < keys.size(); ++header.shard) {
+    const std::string& key = keys[header.shard];
+    const std::string start = encode_redis_header(header);
+    requests.emplace_back(key).next().command(
+        {"EVAL", kCutToLength, "1", key, start, std::to_string(header.string_bytes()),
+         header.shards == 0 ? "" : start.substr(kRedisIdentityAt, kShardEndBytes)});
+  }
+  bool all = true;
+  cluster.run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
+    require_type(*reply, REDIS_REPLY_INTEGER, name_of(cluster.name(), keys[i]));
+    all = all && reply->integer == 1;
+  });
+  return all;
+}
+
+Error not_cut(const Error& wrong, const Error& why) {
+  return {wrong.code(), std::string(wrong.what()) +
+                            "; what a client of a larger filter has written behind its end cannot "
+                            "be cut off: " +
+                            why.what()};
 }
 
 RedisHeader header_of_string(const Plan& plan, const Hasher& hasher) {

@@ -1,6 +1,7 @@
 // Headers on servers: reading them, and making new strings with a header.
 #pragma once
 
+#include <bloomery/error.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
 #include <bloomery/redis_url.hpp>
@@ -31,6 +32,13 @@ struct StringStart {
 // has written behind the end of one in a string. Error{missing, wrong_kind, mismatch};
 // {locked}: it is being made; errors of header_in.
 [[nodiscard]] RedisHeader header_at(Cluster& cluster, const RedisPlace& place);
+
+// Clients that still have a larger filter open, in whose place this one was made, set bits behind the end of its
+// strings, and in the ends of shards. No key of this filter has them, so they are removed. `header` may be that of any
+// of the strings. False: not all of them are whole now, because of something else, or because an end has many such bits.
+bool cut_to_length(Cluster& cluster, RedisHeader header, const std::vector<std::string>& keys);
+// The error `wrong` of a string that could not be cut, because of `why`.
+[[nodiscard]] Error not_cut(const Error& wrong, const Error& why);
 
 // The header of a new filter in one string. Error{too_large}: no string can have so many bits; errors of validate.
 [[nodiscard]] RedisHeader header_of_string(const Plan& plan, const Hasher& hasher);

@@ -49,6 +49,16 @@ void create_string(Cluster& cluster, const std::string& key, const RedisHeader& 
                                        "choose another key");
 }
 
+// False: that was not what is wrong with the shards.
+bool cut_shards(Cluster& cluster, const RedisHeader& header, const std::vector<std::string>& keys,
+                const Error& wrong) {
+  try {
+    return detail::cut_to_length(cluster, header, keys);
+  } catch (const Error& error) {
+    throw detail::not_cut(wrong, error);
+  }
+}
+
 std::vector<detail::ShardString> strings_of(RedisHeader header,
                                             const std::vector<std::string>& keys) {
   std::vector<detail::ShardString> strings;
@@ -107,15 +117,15 @@ RedisFilter RedisFilter::open(const RedisPlace& place, const RedisHeader& header
   RedisFilter filter(
       header, std::move(cluster),
       place.shards ? detail::shard_keys(place.key, header.shards) : std::vector{place.key});
-  if (place.shards) {
-    try {
-      filter.bits_->check_shards(header);
-    } catch (const Error& error) {
-      if (!filter.bits_->undo_interrupted() &&
-          (error.code() != ErrorCode::mismatch || !filter.bits_->cut_to_length(header)))
-        throw;
-      filter.bits_->check_shards(header);
-    }
+  if (!place.shards) return filter;
+  StringBits& bits = *filter.bits_;
+  try {
+    bits.check_shards(header);
+  } catch (const Error& error) {
+    if (!bits.undo_interrupted() && (error.code() != ErrorCode::mismatch ||
+                                     !cut_shards(bits.cluster(), header, filter.keys_, error)))
+      throw;
+    bits.check_shards(header);
   }
   return filter;
 }

@@ -98,6 +98,11 @@ std::optional<RedisHeader> find_replaced(Cluster& cluster, const RedisPlace& pla
                 detail::quoted_key(place.key) + " has " + std::to_string(header.shards) +
                     " shards, and keeps that number; choose another name for " +
                     std::to_string(*place.shards));
+  try {
+    (void)detail::cut_to_length(cluster, header, detail::shard_keys(place.key, header.shards));
+  } catch (const Error&) {
+    // A string that is too long is refused when it is replaced.
+  }
   return header;
 }
 

@@ -20,24 +20,6 @@ namespace {
 
 constexpr std::size_t kPiecesAtOnce = 4;
 
-// ARGV: the header of a shard, its right length. Replies 1 if the shard is whole now. One that was cut has zeros in its
-// end, or none, and is left alone: that strangers set just the bits that its end had, and at most eight others, has a
-// probability below 1e-9, however many they set.
-constexpr std::string_view kCutToLength =
-    "local bytes, ending = tonumber(ARGV[2]), string.sub(ARGV[1], 65, 72) "
-    "if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) ~= ARGV[1] then return 0 end "
-    "local found, more = redis.call('GETRANGE', KEYS[1], bytes - 8, bytes - 1), 0 "
-    "if #found < 8 then return 0 end "
-    "for i = 1, 8 do "
-    "local byte, now = string.byte(ending, i), string.byte(found, i) "
-    "if bit.band(now, byte) ~= byte then return 0 end "
-    "for j = 0, 7 do more = more + bit.band(bit.rshift(now - byte, j), 1) end end "
-    "if more > 8 then return 0 end "
-    "if redis.call('STRLEN', KEYS[1]) > bytes then "
-    "redis.call('SET', KEYS[1], redis.call('GETRANGE', KEYS[1], 0, bytes - 1), 'KEEPTTL') end "
-    "if more > 0 then redis.call('SETRANGE', KEYS[1], bytes - 8, ending) end return 1";
-static_assert(kRedisIdentityAt == 64 && kShardEndBytes == 8);
-
 std::vector<BitString> strings_of(const std::string& server, RedisHeader header,
                                   const std::vector<std::string>& keys) {
   std::vector<BitString> strings;
@@ -187,27 +169,6 @@ void StringBits::check_shards(RedisHeader header) {
                                            "or was left there half way; try again, and if that "
                                            "does not help build the filter again");
   });
-}
-
-bool StringBits::cut_to_length(RedisHeader header) noexcept {
-  try {
-    cluster_.drop();
-    std::vector<Request> requests;
-    for (header.shard = 0; header.shard < header.shards; ++header.shard) {
-      const std::string& key = strings_[header.shard].key();
-      requests.emplace_back(key).next().command({"EVAL", kCutToLength, "1", key,
-                                                 encode_redis_header(header),
-                                                 std::to_string(header.string_bytes())});
-    }
-    bool all = true;
-    cluster_.run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
-      require_type(*reply, REDIS_REPLY_INTEGER, strings_[i].name());
-      all = all && reply->integer == 1;
-    });
-    return all;
-  } catch (const std::exception&) {
-    return false;
-  }
 }
 
 Share StringBits::share_of_ones() {

@@ -67,10 +67,6 @@ class StringBits {
   void check_lengths();
   // Does the same, and checks that each string is the shard that `header` describes, with its end.
   void check_shards(RedisHeader header);
-  // A client that still has a larger filter open, whose shards were removed before these were made, sets bits in the
-  // end of these, and behind it. No key of this filter has them, so they are removed. False: not all shards are whole
-  // now, because of something else, because the end has many such bits, or because a right or room is missing.
-  bool cut_to_length(RedisHeader header) noexcept;
   // Counts the ones in all bits, or in a sample.
   Share share_of_ones();
   // Reads bytes of the bits of all strings as one array, from byte `from` on.

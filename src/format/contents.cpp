@@ -17,10 +17,13 @@ namespace {
 class ScalableContents final : public ContentsOf<ScalableFilter> {
  public:
   using ContentsOf::ContentsOf;
+  // Memory that no key reaches costs nothing, so all of the keys count as new, unless there is not enough for them.
   void prepare(std::span<const Hash128> hashes) override {
-    // If there is room for all of the keys, nothing is allocated, and the insert itself finds which are new.
-    if (hashes.size() <= filter_.capacity() - filter_.inserted()) return;
-    filter_.reserve(count_new(hashes));
+    try {
+      filter_.reserve(hashes.size());
+    } catch (const Error&) {
+      filter_.reserve(count_new(hashes));
+    }
   }
   [[nodiscard]] std::uint64_t inserted() const noexcept override { return filter_.inserted(); }
 

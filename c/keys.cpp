@@ -63,8 +63,8 @@ template <class Key>
 
 // For as_one_load.
 struct Load {
-  bool begin_load() const noexcept {
-    return operation == Operation::insert && handle.filter.begin_load();
+  bool begin_load(std::uint64_t expected) const noexcept {
+    return operation == Operation::insert && handle.filter.begin_load(expected);
   }
   void end_load() const {
     handle.acknowledge_load([&] { handle.filter.end_load(); });
@@ -93,7 +93,7 @@ std::size_t in_parts(bloomery_filter& handle, Operation operation, std::size_t c
     return yes;
   };
   const Load load{handle, operation};
-  return count <= at_once ? all_parts() : detail::as_one_load(load, all_parts);
+  return count <= at_once ? all_parts() : detail::as_one_load(load, count, all_parts);
 }
 
 // Writes what made(i) returns, the bytes of a key or its hash, part by part into `room`, and applies it.

@@ -86,7 +86,7 @@ void ApplyLines::acknowledge() {
   if (loads_ && lines_ < applied_)
     acknowledged_by([&] {
       filter_.end_load();
-      loads_ = filter_.begin_load();
+      loads_ = filter_.begin_load(expected_ - std::min(expected_, applied_));
     });
   filter_.keep_alive();  // no line is acknowledged whose filter is gone
   if (applied_ >= repeated_) lines_ = applied_;

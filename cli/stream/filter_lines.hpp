@@ -46,15 +46,16 @@ class ApplyLines : public FilterLines {
   // `done`: the word for lines that the filter has acknowledged ("added"); empty: no line counts before
   // the end. json: print every second how many lines are acknowledged. `repeated`: the first lines, which a batch has
   // done before. The filter leaves them out, and finds only at the last of them whether they are the same, so none is
-  // acknowledged before.
+  // acknowledged before. `expected`: about how many lines there are; 0: unknown.
   ApplyLines(AnyFilter& filter, AnyFilter::Operation operation, std::string_view done, bool json,
-             std::uint64_t repeated)
+             std::uint64_t repeated, std::uint64_t expected)
       : FilterLines(filter),
         operation_(operation),
         done_(done),
         json_(json),
         repeated_(repeated),
-        loads_(filter.begin_load()) {}
+        expected_(expected),
+        loads_(filter.begin_load(expected)) {}
   std::size_t decide_lines(const Lines& lines, std::span<bool> answers) override;
   void after_block(const std::function<void()>& drain) override;
   void finish(const std::function<void()>& drain) override;
@@ -76,7 +77,7 @@ class ApplyLines : public FilterLines {
   Operation operation_;
   std::string_view done_;
   bool json_;
-  std::uint64_t repeated_;
+  std::uint64_t repeated_, expected_;
   std::vector<Hash128> pending_;
   bool loads_;
   Clock::time_point last_ = Clock::now();  // when lines were acknowledged

@@ -31,6 +31,13 @@ struct Applied {
   FilterStats stats;
 };
 
+// It decides whether a file with a journal of operations needs that (FilterFile::begin_load); 0: unknown, or no matter.
+std::uint64_t expected_lines(const Options& options, AnyFilter& filter,
+                             const std::vector<Input>& inputs) {
+  if (filter.file() == nullptr || filter.spec().kind == Kind::plain) return 0;
+  return estimate_lines(inputs, {options.end, options.raw}).value_or(0);
+}
+
 Applied apply_lines(const Options& options, AnyFilter& filter, AnyFilter::Operation operation,
                     const Words& words) {
   const std::vector<Input> inputs =
@@ -38,8 +45,8 @@ Applied apply_lines(const Options& options, AnyFilter& filter, AnyFilter::Operat
   const std::uint64_t left_out = options.batch ? filter.begin_batch(*options.batch) : 0;
   // With durability `none`, lines are not safe anywhere until the filter is closed.
   const bool none = options.durability == Durability::none;
-  ApplyLines sink(filter, operation, none ? std::string_view() : words.done, options.json,
-                  left_out);
+  ApplyLines sink(filter, operation, none ? std::string_view() : words.done, options.json, left_out,
+                  expected_lines(options, filter, inputs));
   const StreamResult stream = run_stream(options, inputs, {}, sink);
   FilterStats stats = filter.stats();
   filter.close();

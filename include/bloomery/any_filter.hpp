@@ -225,7 +225,8 @@ class AnyFilter : detail::KeyParts<AnyFilter> {
         acknowledged_ = std::ranges::size(keys);
         return count;
       }
-    return detail::as_one_load(*this, [&] { return with_answers(Operation::insert, keys, fresh); });
+    return detail::as_one_load(*this, detail::count_if_known(keys),
+                               [&] { return with_answers(Operation::insert, keys, fresh); });
   }
   template <class R, class A = std::span<bool>>
   std::size_t may_contain_many(R&& keys, A&& found = {}) {
@@ -282,7 +283,7 @@ class AnyFilter : detail::KeyParts<AnyFilter> {
   void advance(std::uint64_t now);
 
   // As in FilterFile. Other places acknowledge each call.
-  bool begin_load() noexcept;
+  bool begin_load(std::uint64_t expected = 0) noexcept;
   void end_load();
   // Sets how many threads build a frozen filter, in a file or in memory. 0, the default, means one for each core that
   // the process may use.

@@ -189,9 +189,10 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   // not the calls themselves. Large loads then need no journal, which is several times as fast. A `sync` writer of a
   // plain filter stores the keys directly into the bits if there are more keys than the filter has blocks and than
   // one commit holds; writers of the other kinds replace the file at the end of the load, and not each time that the
-  // journal is full. insert_many and remove_many do this themselves. False: a load is already active, or a load
-  // would make no difference; then the caller must not call end_load().
-  bool begin_load() noexcept;
+  // journal is full. insert_many and remove_many do this themselves. `expected`: about how many keys will come, if
+  // that is known: if they fill the journal, none is written from the beginning. False: a load is already active, or
+  // a load would make no difference; then the caller must not call end_load().
+  bool begin_load(std::uint64_t expected = 0) noexcept;
   void end_load();
   // Sets how many threads build a frozen filter at close(). 0, the default, means one for each core that the
   // process may use.
@@ -265,9 +266,9 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   std::size_t do_remove(std::span<const Hash128> hashes, bool* removed);
   std::size_t keys_at_once() noexcept;  // those of one commit
   template <class Work>
-  std::size_t around_many(Work work) {
+  std::size_t around_many(Work work, std::uint64_t keys) {
     try {
-      return detail::as_one_load(*this, work);
+      return detail::as_one_load(*this, keys, work);
     } catch (const std::bad_alloc&) {
       refuse_for_memory();
     }

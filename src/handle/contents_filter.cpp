@@ -231,8 +231,8 @@ class FileFilter final : public OfContents {
     return stats;
   }
   [[nodiscard]] VerifyReport verify() override { return bloomery::verify(file_.path()); }
-  bool begin_load() noexcept override {
-    const bool begun = file_.begin_load();
+  bool begin_load(std::uint64_t expected) noexcept override {
+    const bool begun = file_.begin_load(expected);
     loads_ = loads_ || begun;
     return begun;
   }

@@ -222,7 +222,10 @@ VerifyReport AnyFilter::verify() { return impl().verify(); }
 void AnyFilter::use_threads(unsigned threads) noexcept {
   if (impl_) impl_->use_threads(threads);
 }
-bool AnyFilter::begin_load() noexcept { return impl_ && impl_->begin_load(); }
+bool AnyFilter::begin_load(std::uint64_t expected) noexcept {
+  return impl_ && impl_->begin_load(expected);
+}
+
 void AnyFilter::end_load() {
   acknowledge_load(impl(), acknowledged_, [&] { impl().end_load(); });
 }

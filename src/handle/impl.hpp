@@ -51,7 +51,7 @@ class AnyFilter::Impl {
   virtual void require_removal() const;
   [[nodiscard]] virtual bool needs_time() const noexcept { return false; }
   virtual void advance(std::uint64_t /*now*/) {}
-  virtual bool begin_load() noexcept { return false; }
+  virtual bool begin_load(std::uint64_t /*expected*/) noexcept { return false; }
   virtual void end_load() {}
   // Between the two: no call has acknowledged its keys yet.
   [[nodiscard]] virtual bool loads() const noexcept { return false; }

@@ -99,7 +99,9 @@ void FilterFile::require_place() {
   at_edge(*this, [&] { session_->require_place(); });
 }
 
-bool FilterFile::begin_load() noexcept { return session_->begin_load(); }
+bool FilterFile::begin_load(std::uint64_t expected) noexcept {
+  return session_->begin_load(expected);
+}
 
 void FilterFile::end_load() {
   at_edge(*this, [&] { session_->end_load(); });

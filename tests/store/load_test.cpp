@@ -149,5 +149,91 @@ TEST(LoadOfAnotherKind, CountsWhenItEnds) {
   EXPECT_FALSE(Files(os).create(kFakePath, plan, {.durability = Durability::none}).begin_load());
 }
 
+TEST(LoadOfAnotherKind, WritesTheFileOnceIfItKnowsHowManyKeysCome) {
+  const CountingPlan plan{plan_of(Layout::blocked128, 512 * 20)};
+  const auto hashes = hashes_of(Hasher(), 0, kManyKeys);
+  for (const Durability durability : {Durability::process, Durability::sync}) {
+    FakeOs os(kLoadRoom);
+    const auto found = [&] {
+      return Files(*os.after_kill()).open(kFakePath).may_contain_hashes(hashes);
+    };
+    auto file = Files(os).create(kFakePath, plan, {.durability = durability});
+    std::uint64_t calls = os.calls();
+    const auto load = [&](std::uint64_t expected, std::uint64_t first, std::uint64_t count) {
+      ASSERT_TRUE(file.begin_load(expected));
+      for (calls = os.calls(); count > 0; first += 500, count -= 500)
+        file.insert_hashes(std::span(hashes).subspan(first, 500));
+    };
+    load(kManyKeys, 0, kManyKeys - 500);
+    EXPECT_EQ(os.calls(), calls) << "no journal";
+    file.end_load();
+    EXPECT_GE(found(), kManyKeys - 500);
+    const auto clean = os.contents(kFakePath);
+    file.close();
+    EXPECT_EQ(os.contents(kFakePath), clean) << "not written again";
+
+    file = Files(os).open(kFakePath, {.access = Access::write, .durability = durability});
+    load(500, kManyKeys - 500, 500);
+    EXPECT_GT(os.calls(), calls) << "the journal has room for it";
+    EXPECT_EQ(found(), kManyKeys);
+    file.end_load();
+    EXPECT_EQ(file.remove_hashes(hashes), kManyKeys);  // how many is known
+    const auto empty = os.contents(kFakePath);
+    EXPECT_EQ(empty.size(), clean.size());
+    file.insert_hash(hashes.front());
+    EXPECT_GE(found(), 1U) << "a journal begins";
+    EXPECT_GT(os.contents(kFakePath).size(), clean.size());
+    load(kManyKeys, 0, kManyKeys - 500);
+    file.end_load();
+    load(kManyKeys, kManyKeys - 500, 500);
+    file.close();
+    EXPECT_EQ(found(), kManyKeys) << "close ends a load";
+  }
+}
+
+// The journal takes 928 keys.
+TEST(LoadOfAnotherKind, ThatJustFitsIsJournaled) {
+  const CountingPlan plan{plan_of(Layout::blocked128, 512 * 20)};
+  const auto hashes = hashes_of(Hasher(), 0, 928);
+  FakeOs os(kLoadRoom);
+  auto file = Files(os).create(kFakePath, plan, {.durability = Durability::process});
+  ASSERT_TRUE(file.begin_load(928));
+  for (const auto part : {std::span(hashes).first(522), std::span(hashes).last(406)})
+    file.insert_hashes(part);
+  EXPECT_EQ(Files(*os.after_kill()).open(kFakePath).may_contain_hashes(hashes), 928U);
+}
+
+TEST(LoadOfAnotherKind, MayHaveFewerKeysThanExpected) {
+  const CountingPlan plan{plan_of(Layout::blocked128, 512 * 20)};
+  FakeOs os(kLoadRoom);
+  auto file = Files(os).create(kFakePath, plan, {.durability = Durability::process});
+  ASSERT_TRUE(file.begin_load(kManyKeys));
+  file.insert(1);
+  file.end_load();
+  file.insert(2);
+  const std::uint64_t calls = os.calls();
+  file.insert(3);
+  EXPECT_LT(os.calls() - calls, 5U) << "only the journal is written";
+}
+
+TEST(LoadOfAnotherKind, IsPartOfItsBatch) {
+  const CountingPlan plan{plan_of(Layout::blocked128, 512 * 20)};
+  const auto hashes = hashes_of(Hasher(), 0, kManyKeys + 100);
+  FakeOs os(kLoadRoom);
+  auto file = Files(os).create(kFakePath, plan, {.durability = Durability::process});
+  EXPECT_EQ(file.begin_batch("monday"), 0U);
+  const auto is_done = [&](std::uint64_t count) {
+    const auto left = os.after_kill();
+    auto again = Files(*left).open(kFakePath, {.access = Access::write});
+    EXPECT_EQ(again.begin_batch("monday"), count);
+  };
+  file.insert_hashes(std::span(hashes).first(kManyKeys));
+  is_done(kManyKeys);
+  file.insert_hashes(std::span(hashes).last(100));
+  is_done(kManyKeys + 100);
+  file.close();
+  is_done(kManyKeys + 100);
+}
+
 }  // namespace
 }  // namespace bloomery::test

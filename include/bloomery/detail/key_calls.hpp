@@ -48,7 +48,7 @@
 //   keys_at_once() const: the number of hashes that one do_* gets, instead of 1,024, if each part has its own cost,
 //     such as a commit or a round trip. It is called again before each part. The hashes are in allocated memory. The
 //     do_* is called even if there are no keys
-//   around_many(work) const: returns work(), which does all parts of one call
+//   around_many(work, keys) const: returns work(), which does all parts of one call; `keys`: count_if_known
 //   If keys_at_once() or around_many() is not const, only calls that change the filter use it
 #pragma once
 
@@ -70,10 +70,19 @@
 
 namespace bloomery::detail {
 
+// 0: not before they are read.
+template <class R>
+constexpr std::uint64_t count_if_known(R& keys) {
+  if constexpr (std::ranges::sized_range<R>)
+    return static_cast<std::uint64_t>(std::ranges::size(keys));
+  else
+    return 0;
+}
+
 // Runs work() as one load (FilterFile::begin_load): its inserts are acknowledged when this function returns.
 template <class F, class Work>
-auto as_one_load(F&& filter, Work work) -> decltype(work()) {
-  if (!filter.begin_load()) return work();
+auto as_one_load(F&& filter, std::uint64_t expected, Work work) -> decltype(work()) {
+  if (!filter.begin_load(expected)) return work();
   try {
     const auto result = work();
     filter.end_load();
@@ -328,8 +337,8 @@ class KeyCalls {
   template <class Operation, class Self, class R, class Answers>
   static std::size_t run(Self& filter, R&& keys, Answers answers) {
     const auto work = [&] { return apply<Operation>(filter, keys, answers); };
-    if constexpr (requires { filter.around_many(work); })
-      return filter.around_many(work);
+    if constexpr (requires { filter.around_many(work, std::uint64_t{}); })
+      return filter.around_many(work, count_if_known(keys));
     else
       return work();
   }

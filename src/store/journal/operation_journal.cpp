@@ -11,8 +11,8 @@ namespace bloomery::detail {
 
 namespace {
 
-constexpr std::size_t sectors_for(std::size_t keys) noexcept {
-  return (keys + kHashesPerSector - 1) / kHashesPerSector;
+constexpr std::uint64_t sectors_for(std::uint64_t keys) noexcept {
+  return keys / kHashesPerSector + (keys % kHashesPerSector != 0 ? 1 : 0);
 }
 
 }  // namespace
@@ -24,8 +24,13 @@ OperationJournal::OperationJournal(Opened& opened, Durability durability)
   // A copy of a file may have bytes after its end; they are not a journal.
   const FileLayout layout = layout_of(opened.header);
   if (opened.file.stat().size > layout.clean_bytes) opened.file.truncate(layout.clean_bytes);
-  opened.file.reserve(layout.journal_at, bytes_);
-  opened.file.sync();  // the reserved room must be on the device before a header describes it
+  reserve();
+}
+
+void OperationJournal::reserve() {
+  opened_->file.reserve(layout_of(opened_->header).journal_at, bytes_);
+  opened_->file.sync();  // the reserved room must be on the device before a header describes it
+  is_reserved_ = true;
 }
 
 std::size_t OperationJournal::most_keys() const noexcept {
@@ -33,7 +38,7 @@ std::size_t OperationJournal::most_keys() const noexcept {
   return std::min(kMostKeys, static_cast<std::size_t>(bytes_ / kSectorBytes * kHashesPerSector));
 }
 
-bool OperationJournal::is_full_for(std::size_t keys) const noexcept {
+bool OperationJournal::is_full_for(std::uint64_t keys) const noexcept {
   return end_.sector + sectors_for(keys) > bytes_ / kSectorBytes;
 }
 
@@ -51,6 +56,7 @@ void OperationJournal::begin() {
   Header& header = opened_->header;
   if (header.state == state_) return;
   require_own(*opened_);
+  if (!is_reserved_) reserve();
   if (header.state == State::clean) {
     header.journal_bytes = bytes_;
     ++header.epoch;
@@ -96,14 +102,29 @@ void OperationJournal::sync() {
 }
 
 void OperationJournal::restart(const Contents& contents, const Batch& batch) {
+  const std::uint64_t next = next_bytes(contents);
+  replace(contents, batch, {state_, next});
+  begin_again(next);
+}
+
+void OperationJournal::save(const Contents& contents, const Batch& batch) {
+  const std::uint64_t next = next_bytes(contents);
+  replace(contents, batch, {});
+  begin_again(next);
+  is_reserved_ = false;
+}
+
+std::uint64_t OperationJournal::next_bytes(const Contents& contents) const {
   constexpr std::uint64_t kEnough = 1 << 20;
   std::uint64_t payload = 0;
   for (const auto piece : contents.pieces()) payload += piece.size();
   const Holes holes(opened_->file, opened_->header);
   const std::uint64_t fitting = journal_bytes_for(holes.none() ? payload : holes.data_bytes());
-  const std::uint64_t next = std::max(fitting, std::min(2 * bytes_, kEnough));
-  replace(contents, batch, {state_, next});
-  bytes_ = next;
+  return std::max(fitting, std::min(2 * bytes_, kEnough));
+}
+
+void OperationJournal::begin_again(std::uint64_t bytes) noexcept {
+  bytes_ = bytes;
   end_ = {};
   synced_ = 0;
 }

@@ -23,7 +23,7 @@ class OperationJournal {
   // of a group are in memory during the write.
   [[nodiscard]] std::size_t most_keys() const noexcept;
   // Whether the journal has no room for so many more keys.
-  [[nodiscard]] bool is_full_for(std::size_t keys) const noexcept;
+  [[nodiscard]] bool is_full_for(std::uint64_t keys) const noexcept;
   // Writes operations to the journal, with the durability that was chosen. After an Error they are not in the
   // journal, or the file is poisoned.
   void note(std::span<const Hash128> hashes, bool removed);
@@ -35,10 +35,16 @@ class OperationJournal {
   // journal is larger than the one before, so that replacements become rarer. After an Error the old file continues,
   // or it is poisoned.
   void restart(const Contents& contents, const Batch& batch);
+  // Replaces the file by a clean snapshot of all operations, noted or not. The next one begins a journal. Errors as
+  // for restart.
+  void save(const Contents& contents, const Batch& batch);
   // Replaces the file by a clean snapshot of all noted operations, without a journal. Errors as for restart.
   void finish(const Contents& contents, const Batch& batch);
 
  private:
+  void reserve();
+  [[nodiscard]] std::uint64_t next_bytes(const Contents& contents) const;
+  void begin_again(std::uint64_t bytes) noexcept;
   void begin();
   void enter(State state);
   [[nodiscard]] JournalRecord first_record() const;
@@ -48,7 +54,8 @@ class OperationJournal {
 
   Opened* opened_;
   State state_;          // the state while operations are noted
-  std::uint64_t bytes_;  // the reserved size
+  std::uint64_t bytes_;  // the size, reserved or to be
+  bool is_reserved_ = false;
   JournalPosition end_;
   std::uint32_t synced_ = 0;  // sectors of a `process` writer that are on the device
   std::vector<std::byte> buffer_;

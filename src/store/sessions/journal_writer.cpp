@@ -47,7 +47,9 @@ class JournalWriter final : public BitsWriter {
 
   [[nodiscard]] std::size_t keys_per_commit() const noexcept override { return group_; }
 
-  bool begin_load() noexcept override { return !std::exchange(loading_, true); }
+  bool begin_load(std::uint64_t /*expected*/) noexcept override {
+    return !std::exchange(loading_, true);
+  }
   void end_load() override {
     loading_ = false;
     require_writable();

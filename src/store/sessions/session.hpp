@@ -34,7 +34,7 @@ class Session {
   [[nodiscard]] virtual std::size_t keys_per_commit() const noexcept { return 65'536; }
 
   // As in FilterFile: until end_load(), changes are acknowledged by end_load(), sync() and close().
-  virtual bool begin_load() noexcept { return false; }
+  virtual bool begin_load(std::uint64_t /*expected*/) noexcept { return false; }
   virtual void end_load() {}
 
   // Begins or resumes a batch of that name. Returns how many of its keys are done: the next calls of insert_hashes

@@ -1,8 +1,8 @@
 // Writes a filter that is in memory. The file has a snapshot of the filter and a journal of the operations after it.
 //
 // An operation first goes to the journal and is then done in memory, where it can no longer fail. `none` has no
-// journal: sync and close replace the file. The end of a load also replaces the file if the load has filled the
-// journal: operations after a full journal are not journaled.
+// journal: sync and close replace the file. The end of a load also replaces the file if the load has more operations
+// than the journal takes: what does not fit is not journaled, and nothing is if that is known from the beginning.
 #include "format/kinds.hpp"
 #include "store/disk/holes.hpp"
 #include "store/journal/operation_journal.hpp"
@@ -65,9 +65,14 @@ class SnapshotWriter final : public Writer {
   [[nodiscard]] std::size_t keys_per_commit() const noexcept override {
     return journals() ? journal_->most_keys() : Writer::keys_per_commit();
   }
-  bool begin_load() noexcept override { return journal_ && !std::exchange(loading_, true); }
+  bool begin_load(std::uint64_t expected) noexcept override {
+    if (!journal_ || std::exchange(loading_, true)) return false;
+    expected_ = expected;
+    return true;
+  }
   void end_load() override {
     loading_ = false;
+    expected_ = 0;
     require_writable();
     acknowledge();
   }
@@ -84,7 +89,7 @@ class SnapshotWriter final : public Writer {
     Batch next = batch_.id == id ? batch_ : Batch{.id = id};
     next.open = true;
     // A journal belongs to one batch.
-    if (journal_ && opened_.header.state != State::clean) restart(next);
+    if (journal_ && opened_.header.state != State::clean) save_all(next);
     batch_ = opened_.header.batch = next;
     resumed_at_ = next.done;
     digest_there_ = next.digest;
@@ -104,7 +109,7 @@ class SnapshotWriter final : public Writer {
     contents_->merge(other);
     changed_ = true;
     if (!journal_) return save();
-    or_poison(opened_, [&] { restart(batch_); });
+    or_poison(opened_, [&] { save_all(batch_); });
   }
 
   void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) override {
@@ -140,28 +145,27 @@ class SnapshotWriter final : public Writer {
   }
 
   void finish() override {
-    if (journal_)
-      journal_->finish(*contents_, closed_batch());
-    else
-      save();
+    if (!journal_) return save();
+    acknowledge();
+    journal_->finish(*contents_, closed_batch());
   }
 
   [[nodiscard]] bool journals() const noexcept { return journal_ && !past_journal_; }
   // Makes room in the journal; a load goes on without the journal instead.
   void make_room_for(std::size_t keys) {
-    if (!journals() || !journal_->is_full_for(keys)) return;
+    if (!journals() || !journal_->is_full_for(std::max<std::uint64_t>(keys, expected_))) return;
     if (loading_)
       past_journal_ = true;
     else
-      restart(batch_);
+      journal_->restart(*contents_, batch_);
   }
-  void restart(const Batch& batch) {
-    journal_->restart(*contents_, batch);
+  void save_all(const Batch& batch) {
+    journal_->save(*contents_, batch);
     past_journal_ = false;
   }
   // If this fails, the operations stay in memory, and the next acknowledgement tries again.
   void acknowledge() {
-    if (past_journal_) restart(batch_);
+    if (past_journal_) save_all(batch_);
   }
 
   // Error{wrong_kind}: it is not a window.
@@ -220,6 +224,7 @@ class SnapshotWriter final : public Writer {
       if (batch_.open) batch_.add(group, removed);
       changed_ = true;
       done += step;
+      expected_ -= std::min<std::uint64_t>(expected_, step);
     }
     if (!loading_) acknowledge();
     return count;
@@ -228,9 +233,10 @@ class SnapshotWriter final : public Writer {
   std::unique_ptr<Contents> contents_;
   std::optional<OperationJournal> journal_;
   bool loading_ = false;
-  bool past_journal_ = false;  // there are operations that are not in the journal
-  bool changed_ = false;       // without a journal: changed since it was opened or synced
-  Batch batch_;                // up to the last key
+  std::uint64_t expected_ = 0;  // more keys of the load
+  bool past_journal_ = false;   // there are operations that are not in the journal
+  bool changed_ = false;        // without a journal: changed since it was opened or synced
+  Batch batch_;                 // up to the last key
   // For a resumed batch: what it had done before, and which part of that has been repeated.
   std::uint64_t resumed_at_ = 0, digest_there_ = 0;
   Batch repeated_;

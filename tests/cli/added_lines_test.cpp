@@ -12,18 +12,10 @@
 
 #include "tool.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::Arguments;
-using test::is_error;
-using test::numbers;
-using test::Ran;
-using test::Redirect;
-using test::run;
-using test::Running;
-
-class AddedLines : public test::ToolTest {
+class AddedLines : public ToolTest {
  protected:
   [[nodiscard]] static int found(const std::string& filter, const std::string& lines) {
     return std::stoi(run({"check", "-c", "-q", filter}, lines).out);
@@ -112,4 +104,4 @@ TEST_F(AddedLines, OfAScalableFilterAreThoseOfTheBatchesBefore) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

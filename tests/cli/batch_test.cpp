@@ -14,17 +14,12 @@
 #include "support/random.hpp"
 #include "tool.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 using nlohmann::json;
-using test::is_error;
-using test::numbers;
-using test::Ran;
-using test::run;
-using test::Running;
 
-class Batch : public test::ToolTest {
+class Batch : public ToolTest {
  protected:
   [[nodiscard]] std::string made(const std::string& name) const {
     EXPECT_EQ(run({"create", path(name), "--kind", "counting", "-n", "1M", "-p", "1e-4"}).code, 0);
@@ -54,9 +49,9 @@ TEST_F(Batch, CountsEachLineOnceHoweverOftenItIsKilled) {
   const std::string filled = made("filled");
   ASSERT_EQ(run({"add", "-q", filled, twice}).code, 0);
 
-  test::Random random(1);
+  Random random(1);
   int resumed = 0;
-  for (int round = 0; round < (test::nightly() ? 200 : 5); ++round) {
+  for (int round = 0; round < (nightly() ? 200 : 5); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const std::string f = path("f");
     std::filesystem::copy_file(filled, f, std::filesystem::copy_options::overwrite_existing);
@@ -76,7 +71,7 @@ TEST_F(Batch, CountsEachLineOnceHoweverOftenItIsKilled) {
     ASSERT_EQ(counters(f), counters(expected));
   }
   // A few kills may all come before the first lines are safe.
-  EXPECT_TRUE(resumed > 0 || !test::nightly());
+  EXPECT_TRUE(resumed > 0 || !nightly());
 }
 
 // Of kinds to which lines are only added: what comes out is the filter of one run. Plain filters need no batch for
@@ -106,16 +101,16 @@ TEST_P(KilledAdd, IsWholeWhenItIsRepeated) {
   copy(expected);
   ASSERT_EQ(run({"add", "-q", expected, lines}).code, 0);
 
-  test::Random random(2);
+  Random random(2);
   const std::string text = text_of(lines);
   int found_some = 0;
-  for (int round = 0; round < (test::nightly() ? 100 : test::hurried() ? 2 : 4); ++round) {
+  for (int round = 0; round < (nightly() ? 100 : hurried() ? 2 : 4); ++round) {
     const std::string durability = round % 2 == 0 ? "sync" : "process";
     const bool in_batch = kind != "plain" && (round + round / 2) % 2 == 0;
     SCOPED_TRACE("round " + std::to_string(round) + ", " + durability +
                  (in_batch ? ", in a batch" : ""));
     copy(f);
-    test::Arguments words = {"add", "--json", "--durability", durability, f};
+    Arguments words = {"add", "--json", "--durability", durability, f};
     if (in_batch) words.insert(words.begin() + 1, {"--batch", "monday"});
     // Mostly killed after a quarter of a million lines, the first that are put into the filter.
     for (int kill = 0; kill < 3; ++kill) {
@@ -148,7 +143,7 @@ TEST_P(KilledAdd, IsWholeWhenItIsRepeated) {
       EXPECT_EQ(json::parse(lines_of(again.err).back())["done_before"], kLines);
     }
   }
-  EXPECT_TRUE(found_some > 0 || !test::nightly());
+  EXPECT_TRUE(found_some > 0 || !nightly());
 }
 
 TEST_F(Batch, SaysWhatIsSafe) {
@@ -195,7 +190,7 @@ TEST_F(Batch, AcknowledgesNoLineBeforeItHasComparedThem) {
   const std::string f = made("f");
   EXPECT_EQ(run({"add", "--batch", "a", f}, numbers(0, 1'000)).code, 0);
   const auto begin = [&](std::uint64_t from) {
-    auto tool = std::make_unique<Running>(test::Arguments{"add", "--json", "--batch", "a", f});
+    auto tool = std::make_unique<Running>(Arguments{"add", "--json", "--batch", "a", f});
     tool->write(numbers(from, from + 500));
     // A second later lines would be acknowledged.
     std::this_thread::sleep_for(std::chrono::milliseconds(1'500));
@@ -222,4 +217,4 @@ TEST_F(Batch, AcknowledgesNoLineBeforeItHasComparedThem) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

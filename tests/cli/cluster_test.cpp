@@ -13,24 +13,21 @@
 #include "cli/tool.hpp"
 #include "redis/nodes.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 using nlohmann::json;
-using test::numbers;
-using test::Ran;
-using test::run;
 
 std::string url(const std::string& kind, const std::string& rest, std::size_t node = 0) {
-  return "redis" + kind + "+cluster://127.0.0.1:" + std::to_string(test::three_nodes().port(node)) +
+  return "redis" + kind + "+cluster://127.0.0.1:" + std::to_string(three_nodes().port(node)) +
          "?key=" + rest;
 }
 
-class ClusterTool : public test::ToolTest {};
+class ClusterTool : public ToolTest {};
 
-void refused(const test::Arguments& words, const std::vector<std::string>& parts) {
+void refused(const Arguments& words, const std::vector<std::string>& parts) {
   const Ran ran = run(words);
-  EXPECT_TRUE(test::is_error(ran, parts)) << ran.err;
+  EXPECT_TRUE(is_error(ran, parts)) << ran.err;
 }
 
 // What is the same for strings and for the module.
@@ -99,17 +96,17 @@ std::string absent(const std::string& name, const std::string& lines) {
 std::size_t keys_there() {
   std::size_t keys = 0;
   for (std::size_t i = 0; i < 3; ++i)
-    keys += static_cast<std::size_t>(test::three_nodes()[i].ask({"DBSIZE"})->integer);
+    keys += static_cast<std::size_t>(three_nodes()[i].ask({"DBSIZE"})->integer);
   return keys;
 }
 
 void forget_all() {
-  for (std::size_t i = 0; i < 3; ++i) test::three_nodes()[i].ask({"FLUSHALL"});
+  for (std::size_t i = 0; i < 3; ++i) three_nodes()[i].ask({"FLUSHALL"});
 }
 
 TEST_F(ClusterTool, ConvertMovesBitsBetweenFilesStringsAndShards) {
   forget_all();
-  const test::Server single;
+  const Server single;
   const std::string string = "redis+unix://" + single.path() + "?key=s";
   const std::string first = path("first.bloom");
   // 1,200 blocks: each of 12, 6 or 4 shards has whole blocks.
@@ -128,7 +125,7 @@ TEST_F(ClusterTool, ConvertMovesBitsBetweenFilesStringsAndShards) {
       continue;
     }
     ASSERT_EQ(ran.code, 0) << ran.err;
-    EXPECT_TRUE(test::is_error(run({"convert", from, to}), {"exists", "--force"})) << to;
+    EXPECT_TRUE(is_error(run({"convert", from, to}), {"exists", "--force"})) << to;
     EXPECT_EQ(run({"convert", "--force", from, to}).code, 0) << to;
     EXPECT_EQ(absent(to, numbers(0, 20'000)), "0\n") << to;
     from = to;
@@ -159,7 +156,7 @@ TEST_F(ClusterTool, ConvertSaysWhichBitsAreOthersInShards) {
     ASSERT_EQ(run({"add", "-q", name}, numbers(0, 5'000)).code, 0);
     const auto refused = [&](const std::vector<std::string>& words) {
       const Ran ran = run(words);
-      EXPECT_TRUE(test::is_error(ran, {layout, "other bits", "rebuild"})) << ran.err;
+      EXPECT_TRUE(is_error(ran, {layout, "other bits", "rebuild"})) << ran.err;
     };
     refused({"convert", name, path("x.bloom")});
     refused({"convert", name, url("", layout + "4&shards=4")});
@@ -174,14 +171,14 @@ TEST_F(ClusterTool, ConvertSaysWhichBitsAreOthersInShards) {
     EXPECT_EQ(absent(path(layout + ".bloom"), numbers(0, 5'000)), "0\n");
     EXPECT_EQ(run({"convert", path(layout + ".bloom"), url("", layout + "again")}).code, 0);
     EXPECT_EQ(absent(url("", layout + "again"), numbers(0, 5'000)), "0\n");
-    EXPECT_TRUE(test::is_error(run({"merge", path("x.bloom"), path(layout + ".bloom"), name}),
-                               {path(layout + ".bloom") + " and redis"}));
+    EXPECT_TRUE(is_error(run({"merge", path("x.bloom"), path(layout + ".bloom"), name}),
+                         {path(layout + ".bloom") + " and redis"}));
   }
 }
 
 TEST_F(ClusterTool, MergeTakesAndMakesShards) {
   forget_all();
-  const test::Server single;
+  const Server single;
   const std::string string = "redis+unix://" + single.path() + "?key=s";
   const auto make = [](const std::string& name, int from, int to) {
     ASSERT_EQ(run({"create", name, "--bits", "614400", "-p", "1%"}).code, 0) << name;
@@ -201,7 +198,7 @@ TEST_F(ClusterTool, MergeTakesAndMakesShards) {
     EXPECT_NE(ran.err.find("merged 4 filters into"), std::string::npos) << ran.err;
     EXPECT_NE(ran.err.find(": about 20,"), std::string::npos) << ran.err;
     EXPECT_EQ(absent(out, numbers(0, 20'000)), "0\n") << out;
-    EXPECT_TRUE(test::is_error(run(words), {"exists"})) << out;
+    EXPECT_TRUE(is_error(run(words), {"exists"})) << out;
     words.insert(words.begin() + 1, "--force");
     EXPECT_EQ(run(words).code, 0) << out;
   }
@@ -212,11 +209,11 @@ TEST_F(ClusterTool, MergeTakesAndMakesShards) {
 
   ASSERT_EQ(
       run({"create", path("other.bloom"), "--bits", "614400", "-p", "1%", "--seed", "3"}).code, 0);
-  EXPECT_TRUE(test::is_error(run({"merge", url("", "e"), url("", "c"), path("other.bloom")}),
-                             {"differ in seed"}));
+  EXPECT_TRUE(is_error(run({"merge", url("", "e"), url("", "c"), path("other.bloom")}),
+                       {"differ in seed"}));
   ASSERT_EQ(run({"create", path("counts"), "--kind", "counting", "-n", "1K", "-p", "1%"}).code, 0);
-  EXPECT_TRUE(test::is_error(run({"merge", url("", "e"), path("counts"), path("counts")}),
-                             {"counting", "rebuild"}));
+  EXPECT_TRUE(is_error(run({"merge", url("", "e"), path("counts"), path("counts")}),
+                       {"counting", "rebuild"}));
 }
 
 TEST_F(ClusterTool, RebuildReplacesShards) {
@@ -225,7 +222,7 @@ TEST_F(ClusterTool, RebuildReplacesShards) {
     const std::string name = url("", layout);
     ASSERT_EQ(run({"create", name, "-n", "10K", "-p", "0.1%", "--layout", layout}).code, 0);
     ASSERT_EQ(run({"add", "-q", name}, numbers(0, 10'000)).code, 0);
-    test::Running open({"check", "-v", name});
+    Running open({"check", "-v", name});
     open.write("x1\n");
     EXPECT_EQ(open.read(3), "x1\n");
     const Ran ran = run({"rebuild", name}, numbers(5'000, 15'000) + numbers(5'000, 5'500));
@@ -246,11 +243,11 @@ TEST_F(ClusterTool, RebuildReplacesShards) {
     EXPECT_EQ(run({"rebuild", "-q", name, "-n", "30K"}, numbers(0, 30'000)).code, 0);
     EXPECT_EQ(absent(name, numbers(0, 30'000)), "0\n");
     EXPECT_EQ(json::parse(run({"info", "--json", name}).out).at("capacity"), 30'000);
-    EXPECT_TRUE(test::is_error(run({"rebuild", name, "-n", "10K"}, "a\n"), {"become shorter"}));
+    EXPECT_TRUE(is_error(run({"rebuild", name, "-n", "10K"}, "a\n"), {"become shorter"}));
     EXPECT_EQ(absent(name, numbers(0, 30'000)), "0\n");
     // A shard is lost: the header says the plan no more, and the flags do.
-    test::three_nodes()[test::three_nodes().holder(layout + ":{3}")].ask({"DEL", layout + ":{3}"});
-    EXPECT_TRUE(test::is_error(run({"rebuild", name}, "a\n"), {"no longer there", "-n and -p"}));
+    three_nodes()[three_nodes().holder(layout + ":{3}")].ask({"DEL", layout + ":{3}"});
+    EXPECT_TRUE(is_error(run({"rebuild", name}, "a\n"), {"no longer there", "-n and -p"}));
     EXPECT_EQ(run({"rebuild", "-q", name, "-n", "30K", "-p", "0.1%", "--layout", layout},
                   numbers(0, 30'000))
                   .code,
@@ -268,23 +265,23 @@ TEST_F(ClusterTool, AKilledWriterLeavesTheOldFilterAndWhatExpires) {
   ASSERT_EQ(run({"create", name, "-n", "10K", "-p", "0.1%"}).code, 0);
   ASSERT_EQ(run({"add", "-q", name}, numbers(0, 10'000)).code, 0);
   {
-    test::Running tool({"rebuild", name, "-n", "20K"});
+    Running tool({"rebuild", name, "-n", "20K"});
     tool.write(numbers(0, 5'000));
-    test::Nodes::until([] { return keys_there() == 24; });
+    Nodes::until([] { return keys_there() == 24; });
     tool.signal(SIGKILL);
     EXPECT_EQ(tool.finish().signal, SIGKILL);
   }
   EXPECT_EQ(absent(name, numbers(0, 10'000)), "0\n");
   for (std::size_t i = 0; i < 3; ++i) {
-    const detail::Reply keys = test::three_nodes()[i].ask({"KEYS", "*:new-*"});
+    const detail::Reply keys = three_nodes()[i].ask({"KEYS", "*:new-*"});
     EXPECT_EQ(keys->elements, 4U);
     for (std::size_t j = 0; j < keys->elements; ++j)
-      EXPECT_GT(test::three_nodes()[i].ask({"TTL", keys->element[j]->str})->integer, 500);
+      EXPECT_GT(three_nodes()[i].ask({"TTL", keys->element[j]->str})->integer, 500);
   }
   // One that is stopped in time takes back what it has written.
-  test::Running tool({"rebuild", name, "-n", "20K"});
+  Running tool({"rebuild", name, "-n", "20K"});
   tool.write(numbers(0, 5'000));
-  test::Nodes::until([] { return keys_there() == 36; });
+  Nodes::until([] { return keys_there() == 36; });
   tool.signal(SIGINT);
   const Ran ran = tool.finish(false);
   EXPECT_EQ(ran.code, 130);
@@ -295,7 +292,7 @@ TEST_F(ClusterTool, AKilledWriterLeavesTheOldFilterAndWhatExpires) {
 #ifdef BLOOMERY_MODULE
 TEST_F(ClusterTool, ModuleShardsMoveAndMergeAsTheyAre) {
   forget_all();
-  const test::Server single({"--loadmodule", test::module_file()});
+  const Server single({"--loadmodule", module_file()});
   const std::string away = "redis+module+cluster+unix://" + single.path() + "?key=away";
   for (const std::string name : {"a", "b"}) {
     ASSERT_EQ(run({"create", url("+module", name), "-n", "20K", "-p", "0.1%"}).code, 0);
@@ -317,7 +314,7 @@ TEST_F(ClusterTool, ModuleShardsMoveAndMergeAsTheyAre) {
     EXPECT_TRUE(std::ranges::includes(of_copy, of_source));
     EXPECT_GT(of_source.size(), 10U);
     EXPECT_LT(of_copy.size(), 1'000U);
-    EXPECT_TRUE(test::is_error(run({"convert", url("+module", "a"), to}), {"exists", "--force"}));
+    EXPECT_TRUE(is_error(run({"convert", url("+module", "a"), to}), {"exists", "--force"}));
     EXPECT_EQ(run({"convert", "--force", url("+module", "a"), to}).code, 0) << "over a copy";
     EXPECT_EQ(absent(to, numbers(0, 30'000)), "0\n");
     EXPECT_EQ(run({"convert", "--force", url("+module", "b"), to}).code, 0);
@@ -348,4 +345,4 @@ TEST_F(ClusterTool, ModuleShardsMoveAndMergeAsTheyAre) {
 #endif
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

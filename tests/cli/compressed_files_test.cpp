@@ -9,15 +9,8 @@
 
 #include "support/effort.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::Arguments;
-using test::is_error;
-using test::numbers;
-using test::run;
-using test::Running;
-using test::ToolTest;
 
 class CompressedFiles : public ToolTest {};
 
@@ -35,7 +28,7 @@ std::string random_lines(std::size_t lines) {
 TEST_F(CompressedFiles, AreTextWhateverTheFormatAndTheWay) {
   const std::string text = random_lines(40'000);  // and binary
   const std::string wanted = run({"dedup", "-q"}, text).out;
-  for (const test::Program& program : test::kPrograms) {
+  for (const Program& program : kPrograms) {
     SCOPED_TRACE(program.name);
     const std::string name = packed(program.name, "lines." + program.name, text);
     const std::string bytes = text_of(name);
@@ -50,7 +43,7 @@ TEST_F(CompressedFiles, AreTextWhateverTheFormatAndTheWay) {
 TEST_F(CompressedFiles, StandBesideTextInOneRun) {
   std::vector<std::string> all = {"dedup", "-q", file("text", "0\n1"), file("nothing", "")};
   std::string wanted = "0\n1\n";
-  for (const test::Program& program : test::kPrograms) {
+  for (const Program& program : kPrograms) {
     all.push_back(packed(program.name, "a." + program.name, "1\nof " + program.name));
     all.push_back(packed(program.name, "b." + program.name, ""));
     wanted += "of " + program.name + "\n";
@@ -71,7 +64,7 @@ TEST_F(CompressedFiles, EveryVerbThatReadsLinesReadsThem) {
 }
 
 TEST_F(CompressedFiles, ComeByteByByteAndLineByLine) {
-  for (const test::Program& program : test::kPrograms) {
+  for (const Program& program : kPrograms) {
     SCOPED_TRACE(program.name);
     Running tool({"dedup", "-q"});
     for (const char byte : text_of(packed(program.name, "p", "a\nb\na\n"))) {
@@ -115,7 +108,7 @@ TEST_F(CompressedFiles, DamageIsAnErrorAndTheWholeLinesBeforeItCount) {
   // A run without it draws its seed, and one in ten drops a line.
   const Arguments dedup = {"dedup", "-q", "--seed", "1"};
   const std::string text = numbers(0, 200'000);
-  for (const test::Program& program : test::kPrograms) {
+  for (const Program& program : kPrograms) {
     SCOPED_TRACE(program.name);
     const std::string bytes = text_of(packed(program.name, "p", text));
     const std::string cut = file("cut", bytes.substr(0, bytes.size() * 3 / 4));
@@ -138,7 +131,7 @@ TEST_F(CompressedFiles, DamageIsAnErrorAndTheWholeLinesBeforeItCount) {
 }
 
 TEST_F(CompressedFiles, ABombTakesNoMemory) {
-  if (test::kSanitized) GTEST_SKIP() << "the sanitizer itself takes the address space";
+  if (kSanitized) GTEST_SKIP() << "the sanitizer itself takes the address space";
   // 50 MiB of empty lines in 50 KB. A filter for so many lines that differ would take 190 MiB.
   const std::string bomb = packed("gzip", "bomb", std::string(std::size_t{50} << 20, '\n'));
   const auto ran = run({"dedup", "-j", "1", bomb}, {}, {.memory = std::size_t{192} << 20});
@@ -164,7 +157,7 @@ TEST_F(CompressedFiles, ABombStopsAtASignal) {
 }
 
 TEST_F(CompressedFiles, ALineOfABombHasALimit) {
-  if (!test::nightly()) GTEST_SKIP() << "takes 2 GB of memory; part of the nightly tests";
+  if (!nightly()) GTEST_SKIP() << "takes 2 GB of memory; part of the nightly tests";
   const std::string command = "head -c 1100000000 /dev/zero | gzip -1 >'" + path("bomb") + "'";
   ASSERT_EQ(std::system(command.c_str()), 0);
   EXPECT_TRUE(is_error(run({"dedup", path("bomb")}),
@@ -177,7 +170,7 @@ TEST_F(CompressedFiles, OutputIsCompressed) {
   const std::string filter = path("f.bloom");
   ASSERT_EQ(run({"create", "-q", filter, "-n", "1K", "-p", "1e-6"}).code, 0);
   ASSERT_EQ(run({"add", "-q", filter}, "a\nb\n").code, 0);
-  for (const test::Program& program : test::kPrograms) {
+  for (const Program& program : kPrograms) {
     SCOPED_TRACE(program.name);
     const auto ran = run({"dedup", "-q", "-Z", program.name}, text);
     EXPECT_EQ(ran.code, 0);
@@ -224,4 +217,4 @@ TEST_F(CompressedFiles, CompressGoesWithLines) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -11,15 +11,8 @@
 
 #include "redis/scripted.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::is_error;
-using test::numbers;
-using test::Places;
-using test::Ran;
-using test::run;
-using test::Server;
 
 TEST_F(Places, ConvertMovesPlainFiltersEverywhere) {
   const std::string first = path("first.bloom");
@@ -143,8 +136,8 @@ TEST_F(Places, ConvertLetsNobodyElseIn) {
 
 TEST_F(Places, ConvertReadsRedisBloom) {
   // Its own RDB file, served by our module; dumps and DUMP payloads of it are RedisBloom's bytes.
-  const Server theirs({"--loadmodule", test::module_file(), "--dir", BLOOMERY_REDISBLOOM,
-                       "--dbfilename", "redisbloom.rdb"});
+  const Server theirs({"--loadmodule", module_file(), "--dir", BLOOMERY_REDISBLOOM, "--dbfilename",
+                       "redisbloom.rdb"});
   const detail::Reply keys = theirs.ask({"KEYS", "*"});
   ASSERT_GT(keys->elements, 0U);
   for (std::size_t i = 0; i < keys->elements; ++i) {
@@ -236,12 +229,12 @@ TEST_F(Places, ShardsOfAModuleSayWhatHelpsInstead) {
   const std::string name = shards(server().path(), "s");
   EXPECT_EQ(run({"create", name, "-n", "1K", "-p", "1%"}).code, 0);
   EXPECT_EQ(run({"create", path("f.bloom"), "-n", "1K", "-p", "1%"}).code, 0);
-  for (const test::Arguments& words : std::initializer_list<test::Arguments>{
-           {"convert", name, path("x.bloom")},
-           {"convert", path("f.bloom"), shards(server().path(), "x")},
-           {"convert", "--scheme", "php-hashes=JS", url("bits"), name},
-           {"merge", path("x.bloom"), name, name},
-           {"rebuild", name}}) {
+  for (const Arguments& words :
+       std::initializer_list<Arguments>{{"convert", name, path("x.bloom")},
+                                        {"convert", path("f.bloom"), shards(server().path(), "x")},
+                                        {"convert", "--scheme", "php-hashes=JS", url("bits"), name},
+                                        {"merge", path("x.bloom"), name, name},
+                                        {"rebuild", name}}) {
     const Ran ran = run(words);
     EXPECT_TRUE(is_error(ran, {"create and add"})) << words.front();
     EXPECT_EQ(ran.err.find("bloomery rebuild"), std::string::npos) << ran.err;
@@ -254,8 +247,8 @@ TEST_F(Places, ShardsThatCannotBeCountedAreMoved) {
     EXPECT_EQ(run({"create", shards(server().path(), key), "-n", "1K", "-p", "1%"}).code, 0);
     EXPECT_EQ(run({"add", "-q", shards(server().path(), key)}, key + "\n").code, 0);
   }
-  test::Scripted node(server().path());
-  node.say([](const test::Scripted::Words& words) -> std::optional<std::string> {
+  Scripted node(server().path());
+  node.say([](const Scripted::Words& words) -> std::optional<std::string> {
     if (words[0] != "BF.INFO" || !words[1].starts_with("both:")) return std::nullopt;
     return "-NOPERM this user has no permissions to run the 'bf.info' command\r\n";
   });
@@ -278,4 +271,4 @@ TEST_F(Places, ShardsThatCannotBeCountedAreMoved) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

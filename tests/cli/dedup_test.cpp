@@ -21,13 +21,10 @@
 #include "support/colliding_lines.hpp"
 #include "support/effort.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 using nlohmann::json;
-using test::run;
-using test::Running;
-using test::ToolTest;
 
 class Dedup : public ToolTest {};
 
@@ -81,8 +78,8 @@ TEST_F(Dedup, IsExactOnLinesOfAllLengthsAndBytes) {
 TEST_F(Dedup, DropsNoLinesThatWereMadeForAKnownSeed) {
   constexpr std::size_t kLines = 20'000;
   std::string text;
-  for (const std::string& line : test::colliding_lines(0, kLines)) text += line + "\n";
-  const auto lines_of = [&](test::Arguments flags) {
+  for (const std::string& line : colliding_lines(0, kLines)) text += line + "\n";
+  const auto lines_of = [&](Arguments flags) {
     flags.insert(flags.begin(), {"dedup", "-q"});
     const std::string out = run(flags, text).out;
     return static_cast<std::size_t>(std::count(out.begin(), out.end(), '\n'));
@@ -227,8 +224,8 @@ std::uint64_t peak_of(pid_t process) {
 std::uint64_t peak_of_dedup(std::uint64_t lines, bool different) {
   // Nothing else is printed, except false positives. -j 1: each thread has buffers of its own.
   const std::string last = different ? "10000000\n" : "11111111\n";
-  Running tool(different ? test::Arguments{"dedup", "-q", "-j", "1", "-v"}
-                         : test::Arguments{"dedup", "-q", "-j", "1"});
+  Running tool(different ? Arguments{"dedup", "-q", "-j", "1", "-v"}
+                         : Arguments{"dedup", "-q", "-j", "1"});
   std::string text;
   for (std::uint64_t i = 0; i < lines; ++i) {
     text += std::to_string(10'000'000 + (different ? i : 0)) + "\n";
@@ -258,7 +255,7 @@ std::uint64_t peak_of_dedup(std::uint64_t lines, bool different) {
 // 4,200,000 lines would be 3.8 times as large as the right one; with the smaller filter in memory too, 8,400,000 lines
 // would take 2.9 times.
 TEST_F(Dedup, APipeTakesTheMemoryThatIsPromised) {
-  if (test::kSanitized) GTEST_SKIP() << "a sanitizer has memory of its own";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has memory of its own";
   const char* const given = std::getenv("TMPDIR");
   struct statfs system {};
   if (::statfs(given != nullptr ? given : "/var/tmp", &system) != 0 || system.f_type == TMPFS_MAGIC)
@@ -347,9 +344,9 @@ TEST_F(Dedup, ABrokenPipeEndsALongRun) {
   std::string text;
   for (int i = 0; i < 400'000; ++i) text += std::string(90, 'x') + std::to_string(i) + "\n";
   const std::string in = file("in", text);
-  for (const test::Arguments& flags :
-       {test::Arguments{}, {"-n", "1M"}, {"-v"}, {"--filter", path("seen"), "-n", "1M"}}) {
-    test::Arguments words{"dedup", "-q", in, in};
+  for (const Arguments& flags :
+       {Arguments{}, {"-n", "1M"}, {"-v"}, {"--filter", path("seen"), "-n", "1M"}}) {
+    Arguments words{"dedup", "-q", in, in};
     words.insert(words.end(), flags.begin(), flags.end());
     for (const std::size_t taken : {std::size_t{0}, std::size_t{92}, std::size_t{1} << 20}) {
       Running tool(words);
@@ -373,4 +370,4 @@ TEST_F(Dedup, NamedPipesAreOpenedOnce) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

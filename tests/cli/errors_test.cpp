@@ -19,12 +19,8 @@
 
 #include "support/effort.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::is_error;
-using test::run;
-using test::ToolTest;
 
 class Errors : public ToolTest {};
 
@@ -38,9 +34,9 @@ TEST_F(Errors, AMissingInput) {
 TEST_F(Errors, AMissingDirectoryIsNamed) {
   const std::string lines = file("lines", "a\n");
   for (const auto& words :
-       std::vector<test::Arguments>{{"create", path("no/such/f"), "-n", "1", "-p", "1%"},
-                                    {"dedup", path("no/such/l")},
-                                    {"dedup", "-o", path("no/such/out"), lines}})
+       std::vector<Arguments>{{"create", path("no/such/f"), "-n", "1", "-p", "1%"},
+                              {"dedup", path("no/such/l")},
+                              {"dedup", "-o", path("no/such/out"), lines}})
     EXPECT_TRUE(is_error(run(words), {"the directory " + path("no/such") + " does not exist"}));
   EXPECT_TRUE(is_error(run({"dedup", path("no")}), {"check the path"}));
 }
@@ -66,7 +62,7 @@ TEST_F(Errors, ADirectory) {
 
 TEST_F(Errors, AnUnreadableInput) {
   // Root reads everything, so then the tool runs as nobody, if nobody may run it.
-  const test::Redirect reader{.nobody = ::geteuid() == 0};
+  const Redirect reader{.nobody = ::geteuid() == 0};
   if (run({"--version"}, {}, reader).code != 0) GTEST_SKIP() << "nobody may not run the tool";
   std::filesystem::permissions(path(""), std::filesystem::perms{0755});
   const std::string open = file("open", "a\n"), locked = file("locked", "a\n");
@@ -86,7 +82,7 @@ TEST_F(Errors, AFilterThatIsNoFile) {
   const std::string pipe = path("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   for (const std::string& other : {pipe, path("")})
-    for (const auto& words : std::vector<test::Arguments>{
+    for (const auto& words : std::vector<Arguments>{
              {"info", other}, {"verify", other}, {"convert", other, path("out")}})
       EXPECT_TRUE(is_error(run(words), {"is not a regular file"})) << words.front() << other;
 }
@@ -117,7 +113,7 @@ TEST_F(Errors, AFullDeviceEndsARunOverSeveralFilters) {
   const std::string one = path("one"), two = path("two");
   for (const std::string& filter : {one, two})
     ASSERT_EQ(run({"create", filter, "-n", "10", "-p", "1%"}).code, 0);
-  for (const auto& words : std::vector<test::Arguments>{
+  for (const auto& words : std::vector<Arguments>{
            {"info", one, two}, {"info", "--json", one, two}, {"verify", one, two}})
     EXPECT_TRUE(
         is_error(run(words, {}, {.out = "/dev/full"}), {"standard output", "No space left"}))
@@ -125,7 +121,7 @@ TEST_F(Errors, AFullDeviceEndsARunOverSeveralFilters) {
 }
 
 TEST_F(Errors, AFullStderrChangesNoResult) {
-  const test::Redirect full{.err = "/dev/full"};
+  const Redirect full{.err = "/dev/full"};
   EXPECT_EQ(run({"dedup"}, "a\na\n", full).out, "a\n");
   EXPECT_EQ(run({"dedup", "--json"}, "a\n", full).code, 0);
   EXPECT_EQ(run({"dedup", path("none")}, {}, full).code, 2);
@@ -134,7 +130,7 @@ TEST_F(Errors, AFullStderrChangesNoResult) {
 }
 
 TEST_F(Errors, AnUnreadStderrChangesNoResult) {
-  const test::Redirect gone{.close_err_reader = true};
+  const Redirect gone{.close_err_reader = true};
   EXPECT_EQ(run({"dedup"}, "a\na\n", gone).out, "a\n");
   EXPECT_EQ(run({"dedup", path("none")}, {}, gone).code, 2);
   EXPECT_EQ(run({"create", path("f"), "-n", "1K", "-p", "1%"}, {}, gone).code, 0);
@@ -143,7 +139,7 @@ TEST_F(Errors, AnUnreadStderrChangesNoResult) {
 TEST_F(Errors, AFileSizeLimit) {
   // 16 KiB, in the units of 512 bytes that a shell counts.
   const std::string limited = path("limited");
-  const test::Redirect small{.file_blocks = 32};
+  const Redirect small{.file_blocks = 32};
   EXPECT_TRUE(is_error(run({"create", limited, "-n", "1M", "-p", "1%"}, {}, small),
                        {limited, "File too large", "ulimit -f"}));
   EXPECT_FALSE(std::filesystem::exists(limited));
@@ -154,11 +150,11 @@ TEST_F(Errors, AFileSizeLimit) {
 }
 
 TEST_F(Errors, ALimitOfOpenFiles) {
-  if (test::kSanitized) GTEST_SKIP() << "the sanitizer opens pipes to see whether memory is there";
-  const test::Redirect few{.open_files = 5};
+  if (kSanitized) GTEST_SKIP() << "the sanitizer opens pipes to see whether memory is there";
+  const Redirect few{.open_files = 5};
   const std::string lines = file("lines", "a\n");
-  for (const auto& words : std::vector<test::Arguments>{
-           {"dedup", lines}, {"create", path("f"), "-n", "1K", "-p", "1%"}})
+  for (const auto& words :
+       std::vector<Arguments>{{"dedup", lines}, {"create", path("f"), "-n", "1K", "-p", "1%"}})
     EXPECT_TRUE(is_error(run(words, {}, few), {"Too many open files", "ulimit -n"}));
 }
 
@@ -207,36 +203,36 @@ TEST_F(Errors, NoMessageRepeatsAPassword) {
            "redis+tcp://me:secret@h?key=k", "me:secret@h/x", "redsi://me:two secret words@h",
            "redsi://:" + std::string(70, 'x') + "secret@h", "redsi://me:secret@two@h",
            "\033[31m://me:secret@h"})
-    for (const test::Arguments& words :
-         std::initializer_list<test::Arguments>{{"info", address},
-                                                {"check", address},
-                                                {"add", address},
-                                                {"check", filter, address},
-                                                {"create", address, "-n", "1K", "-p", "1%"},
-                                                {"rotate", address},
-                                                {"rotate", filter, address},
-                                                {"verify", address, address},
-                                                {"merge", address, filter, filter},
-                                                {"merge", path("out"), filter, address},
-                                                {"convert", address, path("out")},
-                                                {"convert", filter, address, filter},
-                                                {"salvage", address, path("out")},
-                                                {"rebuild", address, filter},
-                                                {"dedup", address},
-                                                {"dedup", "--filter", address},
-                                                {"dedup", "--filter=" + address, "-n", address},
-                                                {"dedup", "-n" + address},
-                                                {"dedup", "--seed", address},
-                                                {"dedup", "--layout", address},
-                                                {"dedup", "--window=" + address},
-                                                {"dedup", "-k1", "-d", address},
-                                                {"dedup", "--scheme", address, "--filter", "x"},
-                                                {"dedup", "--" + address},
-                                                {"plan", address},
-                                                {"plan", "--web", "--force", address},
-                                                {address},
-                                                {"--generate", address}}) {
-      const test::Ran ran = run(words);
+    for (const Arguments& words :
+         std::initializer_list<Arguments>{{"info", address},
+                                          {"check", address},
+                                          {"add", address},
+                                          {"check", filter, address},
+                                          {"create", address, "-n", "1K", "-p", "1%"},
+                                          {"rotate", address},
+                                          {"rotate", filter, address},
+                                          {"verify", address, address},
+                                          {"merge", address, filter, filter},
+                                          {"merge", path("out"), filter, address},
+                                          {"convert", address, path("out")},
+                                          {"convert", filter, address, filter},
+                                          {"salvage", address, path("out")},
+                                          {"rebuild", address, filter},
+                                          {"dedup", address},
+                                          {"dedup", "--filter", address},
+                                          {"dedup", "--filter=" + address, "-n", address},
+                                          {"dedup", "-n" + address},
+                                          {"dedup", "--seed", address},
+                                          {"dedup", "--layout", address},
+                                          {"dedup", "--window=" + address},
+                                          {"dedup", "-k1", "-d", address},
+                                          {"dedup", "--scheme", address, "--filter", "x"},
+                                          {"dedup", "--" + address},
+                                          {"plan", address},
+                                          {"plan", "--web", "--force", address},
+                                          {address},
+                                          {"--generate", address}}) {
+      const Ran ran = run(words);
       EXPECT_EQ(ran.code, 2) << words.front() << " " << address;
       EXPECT_EQ((ran.out + ran.err).find("secret"), std::string::npos)
           << words.front() << ": " << ran.err;
@@ -245,13 +241,13 @@ TEST_F(Errors, NoMessageRepeatsAPassword) {
 
 TEST_F(Errors, AHostAndAPortAreNoFile) {
   const std::string address = "localhost:6379";
-  for (const test::Arguments& words :
-       std::initializer_list<test::Arguments>{{"info", address},
-                                              {"create", address, "-n", "1K", "-p", "1%"},
-                                              {"rebuild", address},
-                                              {"salvage", address, path("out")},
-                                              {"salvage", path("f.bloom"), address}}) {
-    const test::Ran ran = run(words);
+  for (const Arguments& words :
+       std::initializer_list<Arguments>{{"info", address},
+                                        {"create", address, "-n", "1K", "-p", "1%"},
+                                        {"rebuild", address},
+                                        {"salvage", address, path("out")},
+                                        {"salvage", path("f.bloom"), address}}) {
+    const Ran ran = run(words);
     EXPECT_EQ(ran.code, 2) << words.front();
     EXPECT_TRUE(
         ran.err.ends_with("write redis://localhost:6379?key=NAME; if it is a path, write "
@@ -263,7 +259,7 @@ TEST_F(Errors, AHostAndAPortAreNoFile) {
 TEST_F(Errors, NoMessageObeysTheNameOfAFile) {
   const std::string name = "a\033]0;pwned\a\x9b\xc2\x9b\r\t\xe2\x80\xae.bloom";
   const std::string shown = "a\\x1b]0;pwned\\x07\\x9b\\xc2\\x9b\\r\\t\\xe2\\x80\\xae.bloom";
-  const auto quotes_it = [&](const test::Ran& ran) {
+  const auto quotes_it = [&](const Ran& ran) {
     // A tool that was built without the page does not come as far as to the file's name.
     if (ran.err.find("built without the page") != std::string::npos) return;
     EXPECT_NE((ran.out + ran.err).find(shown), std::string::npos) << ran.err;
@@ -271,42 +267,42 @@ TEST_F(Errors, NoMessageObeysTheNameOfAFile) {
       EXPECT_TRUE((c >= ' ' && c <= '~') || c == '\n') << int{c} << " in " << ran.err;
     }
   };
-  for (const test::Arguments& words : std::initializer_list<test::Arguments>{
-           {"info", path(name)},
-           {"dedup", path(name)},
-           {"create", path(name), "-n", "1K", "-p", "1%"},
-           {"create", path(name), "-n", "1K", "-p", "1%"},
-           {"info", path(name)},
-           {"verify", path(name)},
-           {"verify", path(name), path(name)},
-           {"rotate", path(name)},
-           {"remove", path(name)},
-           {"merge", "--force", path(name), path(name), path(name)},
-           {"salvage", path(name), path(name + "2")},
-           {"plan", "--web", path(name)},
-           {"plan", "-n", name},
-           {"dedup", "--layout", name},
-           {"dedup", "-k1", "-d", name},
-           {"dedup", "--" + name},
-           {name}})
+  for (const Arguments& words :
+       std::initializer_list<Arguments>{{"info", path(name)},
+                                        {"dedup", path(name)},
+                                        {"create", path(name), "-n", "1K", "-p", "1%"},
+                                        {"create", path(name), "-n", "1K", "-p", "1%"},
+                                        {"info", path(name)},
+                                        {"verify", path(name)},
+                                        {"verify", path(name), path(name)},
+                                        {"rotate", path(name)},
+                                        {"remove", path(name)},
+                                        {"merge", "--force", path(name), path(name), path(name)},
+                                        {"salvage", path(name), path(name + "2")},
+                                        {"plan", "--web", path(name)},
+                                        {"plan", "-n", name},
+                                        {"dedup", "--layout", name},
+                                        {"dedup", "-k1", "-d", name},
+                                        {"dedup", "--" + name},
+                                        {name}})
     quotes_it(run(words));
-  const test::Ran json = run({"info", "--json", path(name)});
+  const Ran json = run({"info", "--json", path(name)});
   EXPECT_NE(json.out.find("a\\u001b]0;pwned\\u0007\xef\xbf\xbd\\u009b\\r\\t\\u202e.bloom"),
             std::string::npos)
       << json.out;
   // A label escapes each backslash.
-  const test::Ran metrics = run({"info", "--format", "prometheus", path(name)});
+  const Ran metrics = run({"info", "--format", "prometheus", path(name)});
   EXPECT_NE(metrics.out.find("a\\\\x1b]0;pwned\\\\x07\\\\x9b\\\\xc2\\\\x9b"), std::string::npos)
       << metrics.out;
 }
 
 TEST_F(Errors, NoMemory) {
-  if (test::kSanitized) GTEST_SKIP() << "the sanitizer itself takes the address space";
+  if (kSanitized) GTEST_SKIP() << "the sanitizer itself takes the address space";
   // 256 MiB of address space: not for a filter of 1 billion, nor for a line of 400 MB.
   constexpr std::size_t kLimit = std::size_t{256} << 20;
   EXPECT_TRUE(is_error(run({"dedup", "-n", "1G"}, "a\n", {.memory = kLimit}), {"memory"}));
   // Nor for the 300 MB of a filter in a file, and no part of it stays.
-  for (const test::Arguments& verb : std::initializer_list<test::Arguments>{
+  for (const Arguments& verb : std::initializer_list<Arguments>{
            {"create", path("f"), "-n", "250M", "-p", "1%"},
            {"dedup", "--filter", path("f"), "-n", "250M", "-p", "1%"}}) {
     EXPECT_TRUE(is_error(run(verb, "a\n", {.memory = kLimit}), {path("f"), "memory"}));
@@ -320,7 +316,7 @@ TEST_F(Errors, NoMemory) {
 
 // Whatever there is no memory for, a thread or the blocks of text that it waits for.
 TEST_F(Errors, TooLittleMemoryToBegin) {
-  if (test::kSanitized) GTEST_SKIP() << "the sanitizer itself takes the address space";
+  if (kSanitized) GTEST_SKIP() << "the sanitizer itself takes the address space";
   const std::string line = std::string(99'999, 'x') + "\n";
   std::string text;  // more than all blocks together
   for (int i = 0; i < 110; ++i) text += line;
@@ -342,7 +338,7 @@ TEST_F(Errors, TooLittleMemoryToBegin) {
 
 // As in a container whose filter of system calls is older than its C library.
 TEST_F(Errors, AThreadThatTheSystemForbids) {
-  if (test::kSanitized) GTEST_SKIP() << "the sanitizer itself starts a thread";
+  if (kSanitized) GTEST_SKIP() << "the sanitizer itself starts a thread";
   const std::string said = path("said");
   const pid_t child = ::fork();
   if (child == 0) {
@@ -368,7 +364,7 @@ TEST_F(Errors, AThreadThatTheSystemForbids) {
 }
 
 TEST_F(Errors, ALineOfAGigabyteIsALine) {
-  if (test::kSanitized) GTEST_SKIP() << "slow under a sanitizer";
+  if (kSanitized) GTEST_SKIP() << "slow under a sanitizer";
   const std::string zeros = path("zeros");
   file("zeros", "");
   std::filesystem::resize_file(zeros, 1'000'000'000);
@@ -379,4 +375,4 @@ TEST_F(Errors, ALineOfAGigabyteIsALine) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

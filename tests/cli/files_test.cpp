@@ -14,16 +14,10 @@
 #include <string>
 #include <thread>
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 using nlohmann::json;
-using test::Files;
-using test::is_error;
-using test::numbers;
-using test::Ran;
-using test::run;
-using test::Running;
 
 // So many lines are a load at `sync`.
 TEST_F(Files, ManyLinesAreTheSameFilterAtEveryDurability) {
@@ -298,15 +292,14 @@ TEST_F(Files, TheOutputIsNeverTheFilter) {
   const std::string filter = made("f", "a\n"), link = path("link"), fresh = path("fresh");
   std::filesystem::create_symlink("f", link);
   const std::string before = text_of(filter);
-  for (const test::Arguments& verb :
-       std::initializer_list<test::Arguments>{{"dedup", "--filter", filter},
-                                              {"dedup", "--filter", link},
-                                              {"dedup", "-c", "--filter", filter},
-                                              {"check", filter},
-                                              {"check", link},
-                                              {"check", "-c", filter},
-                                              {"info", filter},
-                                              {"verify", filter}}) {
+  for (const Arguments& verb : std::initializer_list<Arguments>{{"dedup", "--filter", filter},
+                                                                {"dedup", "--filter", link},
+                                                                {"dedup", "-c", "--filter", filter},
+                                                                {"check", filter},
+                                                                {"check", link},
+                                                                {"check", "-c", filter},
+                                                                {"info", filter},
+                                                                {"verify", filter}}) {
     EXPECT_TRUE(is_error(run(verb, "a\nb\n", {.out = filter}), {verb.back(), "output as well"}))
         << verb.front();
     EXPECT_EQ(text_of(filter), before) << verb.front();
@@ -361,4 +354,4 @@ TEST_F(Files, NumbersThatNoFilterHas) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -9,15 +9,8 @@
 #include <string>
 #include <vector>
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::Arguments;
-using test::Files;
-using test::is_error;
-using test::numbers;
-using test::run;
-using test::Running;
 
 class KeysOfLines : public Files {};
 class OutputFiles : public Files {};
@@ -181,10 +174,10 @@ TEST_F(OutputFiles, AreAsTheyWereAfterAnErrorOrASignal) {
 
 // After a power loss the name has the old lines or all of the new ones.
 TEST_F(OutputFiles, AreOnTheDiskBeforeTheyTakeTheirPlace) {
-  if (test::kSanitized) GTEST_SKIP() << "no ptrace";
+  if (kSanitized) GTEST_SKIP() << "no ptrace";
   const std::string out = file("out", "old\n");
   file("lines", "a\n");
-  const int status = test::run_to_sync_of_output({"dedup", "-q", "-o", "out", "lines"}, path(""));
+  const int status = run_to_sync_of_output({"dedup", "-q", "-o", "out", "lines"}, path(""));
   EXPECT_TRUE(WIFSIGNALED(status)) << status;
   EXPECT_EQ(text_of(out), "old\n");
 }
@@ -237,4 +230,4 @@ TEST_F(OutputFiles, AreNeverTheFilterAndMayBeADevice) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -8,13 +8,8 @@
 #include <string>
 #include <thread>
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::Arguments;
-using test::numbers;
-using test::run;
-using test::Running;
 
 // So many lines at once are more than the journals of these files take.
 constexpr int kLinesAtOnce = 300'000;
@@ -25,7 +20,7 @@ struct KindOfFile {
 };
 void PrintTo(const KindOfFile& kind, std::ostream* out) { *out << kind.name; }
 
-class KilledLoad : public test::ToolTest, public testing::WithParamInterface<KindOfFile> {};
+class KilledLoad : public ToolTest, public testing::WithParamInterface<KindOfFile> {};
 INSTANTIATE_TEST_SUITE_P(
     OfAdd, KilledLoad,
     testing::Values(KindOfFile{"plain", {"-n", "600K"}},
@@ -70,4 +65,4 @@ TEST_P(KilledLoad, HasAllLinesThatWereAcknowledged) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

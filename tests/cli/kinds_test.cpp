@@ -10,18 +10,14 @@
 #include <regex>
 #include <string>
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 using nlohmann::json;
-using test::is_error;
-using test::numbers;
-using test::Ran;
-using test::run;
 
-class Kinds : public test::Files {
+class Kinds : public Files {
  protected:
-  [[nodiscard]] std::string made(const std::string& name, test::Arguments flags,
+  [[nodiscard]] std::string made(const std::string& name, Arguments flags,
                                  const std::string& text) const {
     flags.insert(flags.begin(), {"create", path(name)});
     EXPECT_EQ(run(flags).code, 0);
@@ -181,8 +177,8 @@ TEST_F(Kinds, DedupForgets) {
 
 TEST_F(Kinds, DedupForgetsAcrossRuns) {
   const std::string filter = path("seen.bloom");
-  const test::Arguments command{"dedup", "-q",       "--filter", filter, "--window",
-                                "100",   "--slices", "4",        "-p",   "1e-6"};
+  const Arguments command{"dedup", "-q",       "--filter", filter, "--window",
+                          "100",   "--slices", "4",        "-p",   "1e-6"};
   EXPECT_EQ(run(command, numbers(0, 60)).out, numbers(0, 60));
   EXPECT_EQ(run(command, numbers(0, 80)).out, numbers(60, 80));
   EXPECT_EQ(run({"dedup", "-q", "--filter", filter}, numbers(1000, 1200)).out, numbers(1000, 1200));
@@ -207,8 +203,8 @@ TEST_F(Kinds, DedupWithAFilterForgetsAsWithoutOne) {
                           Case{5000, 4, 200'000}}) {
     const std::string window = std::to_string(one.window), slices = std::to_string(one.slices);
     const std::string text = lines_that_come_again(one.lines);
-    test::Arguments command{"dedup", "-q",    "--window", window,       "--slices",     slices,
-                            "-p",    "1e-12", "--filter", path(window), "--durability", "none"};
+    Arguments command{"dedup", "-q",    "--window", window,       "--slices",     slices,
+                      "-p",    "1e-12", "--filter", path(window), "--durability", "none"};
     // The second run begins within a slice.
     const std::size_t half = text.find('\n', text.size() / 2) + 1;
     const std::string first = run(command, text.substr(0, half)).out;
@@ -217,8 +213,8 @@ TEST_F(Kinds, DedupWithAFilterForgetsAsWithoutOne) {
         << window;
   }
   // Each batch is a compressed part.
-  const test::Arguments packed{"dedup", "-q",   "--window", "50",           "-p", "1e-12",
-                               "-Z",    "gzip", "--filter", path("packed"), "-o", path("out.gz")};
+  const Arguments packed{"dedup", "-q",   "--window", "50",           "-p", "1e-12",
+                         "-Z",    "gzip", "--filter", path("packed"), "-o", path("out.gz")};
   EXPECT_EQ(run(packed, numbers(0, 1000) + numbers(0, 1000)).code, 0);
   EXPECT_EQ(run({"dedup", "-c", "-q", path("out.gz"), path("out.gz")}).out, "1000\n");
   EXPECT_EQ(run({"dedup", "-c", "-q", "--window", "50", path("out.gz")}).out, "2000\n");
@@ -238,7 +234,7 @@ TEST_F(Kinds, DedupRemembersInAFilterThatGrows) {
 TEST_F(Kinds, SalvageAndRebuildKeepTheKind) {
   const struct {
     const char* name;
-    test::Arguments flags;
+    Arguments flags;
   } kinds[] = {{"counting", {"--kind", "counting", "-n", "50K", "-p", "1e-6"}},
                {"scalable", {"--kind", "scalable", "-n", "50K", "-p", "1e-6"}},
                {"window", {"--window", "50K", "-p", "1e-6"}}};
@@ -313,8 +309,8 @@ TEST_F(Kinds, FlagsGoWithTheirKind) {
       {"--growth"}));
   EXPECT_TRUE(is_error(run({"dedup", "--kind", "counting", "-n", "1K"}, "a\n"), {"--filter"}));
   // Until it is built, a frozen filter takes every line for a repeat.
-  for (const test::Arguments& filter : {test::Arguments{"--filter", f}, test::Arguments{}}) {
-    test::Arguments command{"dedup", "--kind", "frozen", "-n", "1K", "-p", "1%"};
+  for (const Arguments& filter : {Arguments{"--filter", f}, Arguments{}}) {
+    Arguments command{"dedup", "--kind", "frozen", "-n", "1K", "-p", "1%"};
     command.insert(command.end(), filter.begin(), filter.end());
     EXPECT_TRUE(is_error(run(command, "a\n"), {"--kind frozen goes with create and rebuild"}));
   }
@@ -401,4 +397,4 @@ TEST_F(Kinds, TheWarningOfASmallFilterTellsItsPresentRate) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

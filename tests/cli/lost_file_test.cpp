@@ -26,12 +26,8 @@
 #include "support/effort.hpp"
 #include "traced.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::Arguments;
-using test::numbers;
-using test::run;
 
 bool is_mapping_of(pid_t tool, const __ptrace_syscall_info& call, const std::string& path) {
   std::error_code none;
@@ -63,7 +59,7 @@ HarmedRun run_harmed_at(const Arguments& words, const std::string& directory,
     harm(path);
     return true;
   };
-  ended.status = test::run_traced(words, directory, "said", step_in);
+  ended.status = run_traced(words, directory, "said", step_in);
   ended.said = (std::stringstream() << std::ifstream(directory + "/said").rdbuf()).str();
   return ended;
 }
@@ -76,10 +72,10 @@ struct LostCase {
 
 void PrintTo(const LostCase& what, std::ostream* out) { *out << what.name; }
 
-class LostFile : public test::ToolTest, public testing::WithParamInterface<LostCase> {
+class LostFile : public ToolTest, public testing::WithParamInterface<LostCase> {
  protected:
   void SetUp() override {
-    if (test::kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own, and no ptrace";
+    if (kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own, and no ptrace";
     std::filesystem::create_directory(path("base"));
     file("base/lines", numbers(0, 1000));
     const auto make = [&](const std::string& name, Arguments words) {
@@ -193,11 +189,11 @@ std::vector<LostCase> harmed_cases() {
 INSTANTIATE_TEST_SUITE_P(EveryVerbThatMaps, LostFile, testing::ValuesIn(harmed_cases()),
                          [](const auto& param) { return param.param.name; });
 
-class CutFile : public test::ToolTest {};
+class CutFile : public ToolTest {};
 
 // As it happens: a reader has answered, somebody cuts the file or copies another over it, and the reader goes on.
 TEST_F(CutFile, EndsAReaderThatHasAnsweredAlready) {
-  if (test::kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own";
   // Nearly as long as a path can be, and four times as long when it is escaped.
   std::string deep;
   for (int i = 0; i < 15; ++i) deep += std::string(240, '\x1b') + "/";
@@ -215,7 +211,7 @@ TEST_F(CutFile, EndsAReaderThatHasAnsweredAlready) {
         ASSERT_EQ(run({"create", filter, "-n", "10M", "-p", "1e-6"}).code, 0);
         ASSERT_EQ(run({"add", "-q", filter}, numbers(0, 1000)).code, 0);
       }
-      test::Running reader({"check", filter});
+      Running reader({"check", filter});
       const std::string some = numbers(0, 1000);
       reader.write(some);
       EXPECT_EQ(reader.read(some.size()), some);
@@ -225,7 +221,7 @@ TEST_F(CutFile, EndsAReaderThatHasAnsweredAlready) {
       else
         std::filesystem::resize_file(filter, 4096);
       reader.write(some);
-      const test::Ran ran = reader.finish();
+      const Ran ran = reader.finish();
       EXPECT_EQ(ran.code, 2) << "signal " << ran.signal;
       EXPECT_NE(ran.err.find(std::string("/a\\x1b[31mred.bloom: ") +
                              (copied ? "was truncated or overwritten in place" : "is truncated")),
@@ -251,7 +247,7 @@ void poke(pid_t tool, std::size_t at, long value) { ::ptrace(PTRACE_POKEUSER, to
 // again when the handler asks what is mapped where. Signals interrupt the first call to read that, and to write the
 // line.
 TEST_F(CutFile, IsNotSaidOfAFileThatIsLongEnough) {
-  if (test::kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own, and no ptrace";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own, and no ptrace";
   const std::string filter = std::filesystem::canonical(path("")).string() + "/f.bloom";
   ASSERT_EQ(run({"create", filter, "-n", "100K", "-p", "1e-6"}).code, 0);
   const std::uintmax_t whole = std::filesystem::file_size(filter);
@@ -282,7 +278,7 @@ TEST_F(CutFile, IsNotSaidOfAFileThatIsLongEnough) {
 #endif
     return false;
   };
-  const int status = test::run_traced({"info", filter}, path(""), "said", step_in);
+  const int status = run_traced({"info", filter}, path(""), "said", step_in);
   ASSERT_TRUE(is_asked);
   ASSERT_TRUE(WIFEXITED(status)) << "killed by signal " << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), 2);
@@ -292,10 +288,10 @@ TEST_F(CutFile, IsNotSaidOfAFileThatIsLongEnough) {
 }
 
 TEST_F(CutFile, ASignalOfSomebodyElseKillsAsEver) {
-  if (test::kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own";
   const std::string filter = path("f.bloom");
   ASSERT_EQ(run({"create", filter, "-n", "1K", "-p", "1%"}).code, 0);
-  test::Running reader({"check", filter});
+  Running reader({"check", filter});
   reader.write("a line\n");
   reader.wait_until_read();
   reader.signal(SIGBUS);
@@ -303,4 +299,4 @@ TEST_F(CutFile, ASignalOfSomebodyElseKillsAsEver) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -9,11 +9,8 @@
 #include "support/effort.hpp"
 #include "tool.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::Arguments;
-using test::run;
 
 constexpr std::uint64_t kLarge = std::uint64_t{512} << 20;
 constexpr std::uint64_t kSmall = std::uint64_t{64} << 20;
@@ -46,16 +43,16 @@ std::vector<LargeCase> large_cases() {
   return all;
 }
 
-class LargeFilter : public test::ToolTest, public testing::WithParamInterface<LargeCase> {};
+class LargeFilter : public ToolTest, public testing::WithParamInterface<LargeCase> {};
 INSTANTIATE_TEST_SUITE_P(, LargeFilter, testing::ValuesIn(large_cases()),
                          [](const auto& param) { return param.param.name; });
 
 TEST_P(LargeFilter, IsNotReadForOneLine) {
-  if (test::kSanitized) GTEST_SKIP() << "a sanitizer has memory of its own";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has memory of its own";
   const std::string filter = path("f");
   Arguments create = {"create", "-q", filter};
   create.insert(create.end(), GetParam().kind.begin(), GetParam().kind.end());
-  const test::Ran made = run(create);
+  const Ran made = run(create);
   if (made.err.find("No space left") != std::string::npos) GTEST_SKIP() << made.err;
   ASSERT_EQ(made.code, 0) << made.err;
   ASSERT_GE(std::filesystem::file_size(filter), kLarge);
@@ -63,7 +60,7 @@ TEST_P(LargeFilter, IsNotReadForOneLine) {
     for (std::string& word : words)
       if (word == "FILE") word = filter;
     const bool reads_lines = words[0] != "info";
-    const test::Ran ran = run(words, reads_lines ? "a line\n" : "");
+    const Ran ran = run(words, reads_lines ? "a line\n" : "");
     EXPECT_LE(ran.code, 1) << ran.err;
     // The system maps much around each of the 64 places that a plot looks at, but not all of the file.
     EXPECT_LT(ran.most_memory, words[1] == "--plot" ? kLarge : kSmall)
@@ -72,4 +69,4 @@ TEST_P(LargeFilter, IsNotReadForOneLine) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -9,16 +9,10 @@
 #include <thread>
 #include <tuple>
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::Arguments;
-using test::is_error;
-using test::numbers;
-using test::Ran;
-using test::run;
-using test::Running;
 
 // What becomes of the file. restored: mv puts a backup over it; overwritten: cp writes one into it.
 enum class Fate { moved, directory_moved, removed, restored, overwritten };
@@ -33,7 +27,7 @@ void PrintTo(Fate fate, std::ostream* out) { *out << text_of(fate); }
 // As many lines as the tool puts into a filter at once, so that the file has some before its fate.
 constexpr int kManyLines = 300'000;
 
-class MovedFilter : public test::Files,
+class MovedFilter : public Files,
                     public testing::WithParamInterface<std::tuple<std::string, std::string, Fate>> {
  protected:
   [[nodiscard]] static std::string kind() { return std::get<0>(GetParam()); }
@@ -178,4 +172,4 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(LostFilter, AcknowledgesNoMoreLines) { check(1000, std::chrono::milliseconds(1300)); }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

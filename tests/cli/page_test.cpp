@@ -10,14 +10,12 @@
 #include <filesystem>
 #include <string>
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 using cli::page;
-using test::is_error;
-using test::run;
 
-class PageTest : public test::ToolTest {
+class PageTest : public ToolTest {
  protected:
   void SetUp() override {
     if (page().empty()) GTEST_SKIP() << "this build has no page";
@@ -72,7 +70,7 @@ TEST_F(PageTest, NeverReplacesWhatIsNoPage) {
 // As where there is no room: nothing half written stays.
 TEST_F(PageTest, LeavesNothingHalfWritten) {
   const std::string name = path("planner.html");
-  test::Redirect small;
+  Redirect small;
   small.file_blocks = 8;
   EXPECT_TRUE(is_error(run({"plan", "--web", name}, {}, small), {name}));
   EXPECT_FALSE(std::filesystem::exists(name));
@@ -104,4 +102,4 @@ TEST(Page, WebGoesWithAFileAlone) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

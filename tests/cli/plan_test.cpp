@@ -6,14 +6,12 @@
 
 #include <string>
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-class PlanOfAKind : public test::ToolTest {};
+class PlanOfAKind : public ToolTest {};
 
 using nlohmann::json;
-using test::is_error;
-using test::run;
 
 TEST(PlanVerb, PrintsEveryLayoutAndMarksTheDefault) {
   const auto ran = run({"plan", "-n", "100M", "-p", "0.1%"});
@@ -106,7 +104,7 @@ TEST(PlanVerb, WhatCannotBePlannedIsAnError) {
 
 // ---- every kind -----------------------------------------------------------------------------
 
-json planned(test::Arguments flags) {
+json planned(Arguments flags) {
   flags.insert(flags.begin(), {"plan", "--json"});
   return json::parse(run(flags).out);
 }
@@ -224,7 +222,7 @@ TEST(PlanVerb, WindowFiltersAreShownWithTheirSlices) {
 
 TEST(PlanVerb, FrozenFiltersAreShownWithWhatBuildsThem) {
   for (const std::uint64_t delta : {0, 10'000}) {
-    test::Arguments flags{"--kind", "frozen", "-n", "1M", "-p", "1%"};
+    Arguments flags{"--kind", "frozen", "-n", "1M", "-p", "1%"};
     if (delta != 0) flags.insert(flags.end(), {"--delta", std::to_string(delta)});
     const FrozenPlan wanted =
         delta == 0 ? frozen_plan(1'000'000, 0.01) : frozen_plan(1'000'000, 0.01, delta);
@@ -245,7 +243,7 @@ TEST(PlanVerb, FrozenFiltersAreShownWithWhatBuildsThem) {
     }
   }
   const auto text = [](const std::string& keys, const std::string& rate, const std::string& delta) {
-    test::Arguments words{"plan", "--kind", "frozen", "-n", keys, "-p", rate};
+    Arguments words{"plan", "--kind", "frozen", "-n", keys, "-p", rate};
     if (!delta.empty()) words.insert(words.end(), {"--delta", delta});
     return run(words).out;
   };
@@ -268,7 +266,7 @@ TEST(PlanVerb, FrozenFiltersAreShownWithWhatBuildsThem) {
 }
 
 TEST(PlanVerb, OneIsWrittenAsOne) {
-  const auto has = [](const test::Arguments& words, const std::string& text) {
+  const auto has = [](const Arguments& words, const std::string& text) {
     const std::string out = run(words).out;
     return out.find(text) != std::string::npos ? testing::AssertionSuccess()
                                                : testing::AssertionFailure() << out;
@@ -285,7 +283,7 @@ TEST(PlanVerb, OneIsWrittenAsOne) {
 }
 
 TEST(PlanVerb, NoLayoutIsTheDefaultWhereItHasNoPlan) {
-  const test::Arguments words{"plan", "-n", "1M", "-p", "1e-6", "--hashes", "21"};
+  const Arguments words{"plan", "-n", "1M", "-p", "1e-6", "--hashes", "21"};
   const std::string out = run(words).out;
   EXPECT_NE(out.find("\nstandard "), std::string::npos) << out;
   EXPECT_EQ(out.find('*'), std::string::npos) << out;
@@ -311,21 +309,21 @@ TEST(PlanVerb, TheTableOfALayoutIsThatOfItsFilters) {
 
 // What `plan` says is what `create` makes.
 TEST_F(PlanOfAKind, IsThatOfTheFileThatCreateMakes) {
-  const test::Arguments kinds[] = {
+  const Arguments kinds[] = {
       {"-n", "20K", "-p", "1%"},
       {"--kind", "counting", "-n", "20K", "--bits", "20 bits/key"},
       {"--kind", "counting", "--counter-bits", "8", "-n", "20K", "--hashes", "4"},
       {"--kind", "scalable", "--growth", "3", "-n", "20K", "-p", "1%"},
       {"--window", "12h", "--slices", "5", "-n", "20K", "-p", "1%"},
       {"--window", "20K", "-p", "1e-6"}};
-  for (const test::Arguments& flags : kinds) {
+  for (const Arguments& flags : kinds) {
     const json found = planned(flags);
     json wanted;
     for (const json& row : found["layouts"])
       if (row["default"] == true) wanted = row;
     ASSERT_FALSE(wanted.is_null());
     const std::string name = path("f" + std::to_string(&flags - kinds));
-    test::Arguments create{"create", name};
+    Arguments create{"create", name};
     create.insert(create.end(), flags.begin(), flags.end());
     ASSERT_EQ(run(create).code, 0);
     const json made = json::parse(run({"info", "--json", name}).out);
@@ -351,4 +349,4 @@ TEST(PlanVerb, FlagsOfAnotherKindAreRefused) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

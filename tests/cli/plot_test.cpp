@@ -7,12 +7,8 @@
 
 #include "output/plots.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::is_error;
-using test::run;
-using test::ToolTest;
 
 std::size_t count(const std::string& text, std::string_view part) {
   std::size_t found = 0;
@@ -115,4 +111,4 @@ TEST_F(Plot, GoesNotWithJson) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -15,12 +15,10 @@
 #include <string_view>
 #include <thread>
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::Running;
-
-class Progress : public test::ToolTest {};
+class Progress : public ToolTest {};
 
 // A terminal of the test's own, whose other side can be read.
 class Terminal {
@@ -67,7 +65,7 @@ struct Fed {
   int lines = 0;
   int code = 0;
 };
-Fed feed(const test::Arguments& arguments, int most_lines) {
+Fed feed(const Arguments& arguments, int most_lines) {
   // Which of the lines it saw when it drew is the scheduler's choice.
   static const std::regex drawn(R"( lines/s  \d+ lines  \d+ B)");
   const Terminal terminal;
@@ -154,4 +152,4 @@ TEST_F(Progress, AWideTerminalShowsNumbersThatAgree) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

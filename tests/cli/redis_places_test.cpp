@@ -7,17 +7,10 @@
 #include <sstream>
 #include <string>
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 using nlohmann::json;
-using test::Arguments;
-using test::is_error;
-using test::numbers;
-using test::Places;
-using test::Ran;
-using test::run;
-using test::Server;
 
 // ---- rotate -------------------------------------------------------------------------------------
 
@@ -221,8 +214,8 @@ TEST_F(Places, ModuleFiltersHaveTheVerbs) {
   EXPECT_EQ(run({"create", module("w"), "--window", "7d", "-n", "1K", "-p", "1%"}).code, 0);
   EXPECT_EQ(run({"dedup", "-q", "-c", "--filter", module("w")}, "a\na\n").out, "1\n");
   // A window of lines forgets within one block of lines, and within a slice that an earlier run began.
-  const test::Arguments lines{"dedup", "-q", "--window", "20",       "--slices",
-                              "4",     "-p", "1e-12",    "--filter", module("l")};
+  const Arguments lines{"dedup", "-q", "--window", "20",       "--slices",
+                        "4",     "-p", "1e-12",    "--filter", module("l")};
   EXPECT_EQ(run(lines, numbers(0, 1003) + numbers(0, 1000)).out,
             numbers(0, 1003) + numbers(0, 1000));
   EXPECT_EQ(run(lines, numbers(974, 1000) + numbers(0, 30)).out,
@@ -239,7 +232,7 @@ TEST_F(Places, AModuleFilterThatGoesIsNeverAbsent) {
   for (const bool replaced : {false, true}) {
     EXPECT_EQ(run({"create", module("m"), "-n", "1K", "-p", "0.1%"}).code, 0);
     EXPECT_EQ(run({"add", "-q", module("m")}, "a\n").code, 0);
-    test::Running tool({"check", module("m")});
+    Running tool({"check", module("m")});
     tool.write("a\n");
     EXPECT_EQ(tool.read(2), "a\n");
     server().ask({"DEL", "m"});
@@ -330,4 +323,4 @@ TEST_F(Places, MetricsOfTheOthersWhereOneFilterIsRefused) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -17,17 +17,12 @@
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 using nlohmann::json;
-using test::is_error;
-using test::numbers;
-using test::Ran;
-using test::run;
-using test::Server;
 
-class RedisTool : public test::Files {
+class RedisTool : public Files {
  protected:
   static const Server& server() {
     static const Server one;
@@ -48,7 +43,7 @@ TEST_F(RedisTool, DedupRemembersNothingThatWasNotPrinted) {
   Server other;
   const std::string address = "redis+unix://" + other.path() + "?key=d";
   EXPECT_EQ(run({"create", address, "-n", "1K", "-p", "1%"}).code, 0);
-  test::Running tool({"dedup", "--filter", address});
+  Running tool({"dedup", "--filter", address});
   tool.write("a\nb\n");
   EXPECT_EQ(tool.read(4), "a\nb\n");
   other.stop();
@@ -158,7 +153,7 @@ TEST_F(RedisTool, TakesValkeyForRedis) {
 
 // A server may say anything, in an error and in the description of a filter.
 TEST_F(RedisTool, ObeysNoServer) {
-  test::Scripted server(RedisTool::server().path());
+  Scripted server(RedisTool::server().path());
   server.say([](const auto&) {
     return std::string(
         "-ERR \033]0;pwned\a\033[2J \x9b\xc2\x9b"
@@ -166,13 +161,13 @@ TEST_F(RedisTool, ObeysNoServer) {
   });
   const std::string there = "127.0.0.1:" + std::to_string(server.port()) + "/0?key=k";
   for (const std::string scheme : {"redis://", "redis+module://", "redis+cluster://"})
-    for (const test::Arguments& words :
-         std::initializer_list<test::Arguments>{{"info", scheme + there},
-                                                {"create", scheme + there, "-n", "1K", "-p", "1%"},
-                                                {"add", scheme + there},
-                                                {"check", scheme + there},
-                                                {"verify", scheme + there, scheme + there},
-                                                {"convert", scheme + there, path("out")}}) {
+    for (const Arguments& words :
+         std::initializer_list<Arguments>{{"info", scheme + there},
+                                          {"create", scheme + there, "-n", "1K", "-p", "1%"},
+                                          {"add", scheme + there},
+                                          {"check", scheme + there},
+                                          {"verify", scheme + there, scheme + there},
+                                          {"convert", scheme + there, path("out")}}) {
       const Ran ran = run(words, "a\n");
       EXPECT_EQ(ran.code, 2);
       EXPECT_EQ(ran.out, "");
@@ -194,7 +189,7 @@ TEST_F(RedisTool, SaysHowManyLinesWereAdded) {
 // Those of the batches before count too.
 TEST_F(RedisTool, SaysHowManyLinesWereAddedInAllBatches) {
   EXPECT_EQ(run({"create", url("k"), "-n", "1K", "-p", "1%"}).code, 0);
-  test::Running tool({"add", url("k")});
+  Running tool({"add", url("k")});
   int written = 0;
   for (const int batch : {3, 2}) {
     tool.write(numbers(written, written + batch));
@@ -225,4 +220,4 @@ TEST_F(RedisTool, CountsInBothGenerationsOfABucket) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -12,17 +12,12 @@
 #include <thread>
 #include <unordered_set>
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 using nlohmann::json;
-using test::is_error;
-using test::numbers;
-using test::Ran;
-using test::run;
-using test::Running;
 
-class Remember : public test::ToolTest {
+class Remember : public ToolTest {
  protected:
   [[nodiscard]] std::string filter() const { return path("seen.bloom"); }
 };
@@ -67,11 +62,11 @@ TEST_F(Remember, ASignalBetweenTwoSlicesEndsTheRunWithWhatIsRemembered) {
 }
 
 TEST_F(Remember, FlagsThatContradictTheFileAreErrors) {
-  const test::Arguments base{"dedup", "-q", "--filter", filter(), "-n", "1K", "-p", "0.1%"};
+  const Arguments base{"dedup", "-q", "--filter", filter(), "-n", "1K", "-p", "0.1%"};
   ASSERT_EQ(run(base, "a\n").code, 0);
   EXPECT_EQ(run(base, "b\n").code, 0);  // the same again agrees
-  const auto with = [&](const test::Arguments& more) {
-    test::Arguments all{"dedup", "--filter", filter()};
+  const auto with = [&](const Arguments& more) {
+    Arguments all{"dedup", "--filter", filter()};
     all.insert(all.end(), more.begin(), more.end());
     return run(all, "c\n");
   };
@@ -151,7 +146,7 @@ TEST_F(Remember, EveryDurabilityWritesToEveryOutput) {
             text, {.out = out});
     EXPECT_EQ(to_file.code, 0) << to_file.err;
     EXPECT_TRUE(text_of(out) == text) << durability;
-    const test::Arguments again{"dedup", "-q", "--durability", durability, "--filter", name};
+    const Arguments again{"dedup", "-q", "--durability", durability, "--filter", name};
     EXPECT_EQ(run(again, text + "new\n", {.out = "/dev/null"}).code, 0);
     const Ran to_pipe = run(again, text + "new\nnewer\n");
     EXPECT_EQ(to_pipe.out, "newer\n");
@@ -162,12 +157,12 @@ TEST_F(Remember, EveryDurabilityWritesToEveryOutput) {
 
 // So a power loss takes no line that the filter has.
 TEST_F(Remember, NoLineIsRememberedBeforeItIsOnTheDisk) {
-  if (test::kSanitized) GTEST_SKIP() << "no ptrace";
+  if (kSanitized) GTEST_SKIP() << "no ptrace";
   file("lines", "a\nb\n");
   for (const std::string durability : {"process", "sync"}) {
     const std::string name = path(durability);
     ASSERT_EQ(run({"create", name, "-n", "1K", "-p", "1e-6"}).code, 0);
-    const int status = test::run_to_sync_of_output(
+    const int status = run_to_sync_of_output(
         {"dedup", "-q", "--durability", durability, "--filter", name, "-o", "out", "lines"},
         path(""));
     EXPECT_EQ(text_of(path("out")), "a\nb\n");
@@ -204,4 +199,4 @@ TEST_F(Remember, ABrokenPipeLeavesAWholeFile) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

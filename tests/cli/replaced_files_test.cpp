@@ -10,16 +10,10 @@
 #include <string>
 #include <thread>
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 using nlohmann::json;
-using test::Files;
-using test::is_error;
-using test::numbers;
-using test::Ran;
-using test::run;
-using test::Running;
 
 TEST_F(Files, MergeHasTheKeysOfAll) {
   const std::string a = made("a", numbers(0, 1000)), b = made("b", numbers(500, 2000)),
@@ -98,7 +92,7 @@ TEST_F(Files, AReaderHasTheOldOneUntilItReloads) {
 
 // A check of a pipe may run for days.
 TEST_F(Files, ACheckFindsWhatIsAddedWhileItRuns) {
-  using Flags = test::Arguments;
+  using Flags = Arguments;
   for (const Flags& flags :
        {Flags{"-n", "1K"}, Flags{"--kind", "counting", "-n", "1K"},
         Flags{"--kind", "scalable", "-n", "1K"}, Flags{"--window", "1K"},
@@ -162,16 +156,16 @@ TEST_F(Files, RebuildTakesWhatTheFlagsSayAndTheRestFromTheFile) {
 // Each flag takes the place of what the file has, and the rest stays: the file is the one that `create` makes.
 TEST_F(Files, RebuildIsACreateOfTheFileAndTheFlags) {
   struct Case {
-    test::Arguments made, said, same_as;
+    Arguments made, said, same_as;
   };
-  const test::Arguments size{"-n", "10K", "-p", "1%"};
-  const auto of = [&](test::Arguments flags, const test::Arguments& more) {
+  const Arguments size{"-n", "10K", "-p", "1%"};
+  const auto of = [&](Arguments flags, const Arguments& more) {
     flags.insert(flags.end(), more.begin(), more.end());
     return flags;
   };
-  const test::Arguments counting = of({"--kind", "counting"}, size),
-                        scalable = of({"--kind", "scalable"}, size),
-                        frozen{"--kind", "frozen", "-p", "1%"};
+  const Arguments counting = of({"--kind", "counting"}, size),
+                  scalable = of({"--kind", "scalable"}, size),
+                  frozen{"--kind", "frozen", "-p", "1%"};
   const std::vector<Case> cases = {
       {size, {"--hashes", "4"}, of(size, {"--hashes", "4"})},
       {size, {"--bits", "160K", "-p", "1%"}, {"--bits", "160K", "-p", "1%"}},
@@ -221,30 +215,29 @@ TEST_F(Files, RebuildMendsWhatIsBroken) {
   const std::string filter = made("f", "a\n");
   put(filter, {40, 4096 + 40}, 99);
   const std::string broken = text_of(filter);
-  const auto rebuilt = [&](test::Arguments flags) {
+  const auto rebuilt = [&](Arguments flags) {
     file("f", broken);
     flags.insert(flags.begin(), {"rebuild", "-q", filter});
     return run(flags, "b\n");
   };
-  for (const test::Arguments& flags : std::vector<test::Arguments>{{},
-                                                                   {"-n", "1K"},
-                                                                   {"-p", "1%"},
-                                                                   {"--bits", "16K"},
-                                                                   {"--window", "1K"},
-                                                                   {"--kind", "frozen"}})
+  for (const Arguments& flags : std::vector<Arguments>{{},
+                                                       {"-n", "1K"},
+                                                       {"-p", "1%"},
+                                                       {"--bits", "16K"},
+                                                       {"--window", "1K"},
+                                                       {"--kind", "frozen"}})
     EXPECT_TRUE(
         is_error(rebuilt(flags), {filter, "damaged", "or say with -n and -p what to build"}))
         << testing::PrintToString(flags);
-  for (const test::Arguments& flags :
-       std::vector<test::Arguments>{{"-n", "1K", "-p", "1%"},
-                                    {"-n", "1K", "--bits", "16K"},
-                                    {"--bits", "16K", "-p", "1%"},
-                                    {"--window", "1K", "-p", "1%"},
-                                    {"--kind", "frozen", "-p", "1%"}}) {
+  for (const Arguments& flags : std::vector<Arguments>{{"-n", "1K", "-p", "1%"},
+                                                       {"-n", "1K", "--bits", "16K"},
+                                                       {"--bits", "16K", "-p", "1%"},
+                                                       {"--window", "1K", "-p", "1%"},
+                                                       {"--kind", "frozen", "-p", "1%"}}) {
     EXPECT_EQ(rebuilt(flags).code, 0) << testing::PrintToString(flags);
     EXPECT_EQ(run({"check", filter}, "a\nb\n").out, "b\n");
   }
-  const test::Ran nowhere = run({"rebuild", filter + "/x"}, "b\n");
+  const Ran nowhere = run({"rebuild", filter + "/x"}, "b\n");
   EXPECT_TRUE(is_error(nowhere, {"Not a directory"}));
   EXPECT_EQ(nowhere.err.find("or say with"), std::string::npos) << nowhere.err;
 }
@@ -272,4 +265,4 @@ TEST_F(Files, ARebuildThatDoesNotFinishLeavesTheFilter) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

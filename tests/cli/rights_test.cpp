@@ -18,13 +18,8 @@
 #include "support/effort.hpp"
 #include "support/umask.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::Arguments;
-using test::numbers;
-using test::run;
-using test::Umask;
 
 struct RightsCase {
   std::string name;
@@ -126,7 +121,7 @@ const std::vector<RightsCase>& rights_cases() {
   return all;
 }
 
-class Rights : public test::ToolTest, public testing::WithParamInterface<RightsCase> {
+class Rights : public ToolTest, public testing::WithParamInterface<RightsCase> {
  protected:
   void SetUp() override {
     const Umask open(0);
@@ -143,7 +138,7 @@ class Rights : public test::ToolTest, public testing::WithParamInterface<RightsC
     ASSERT_EQ(
         run({"create", "-q", "--kind", "frozen", "-p", "1%", path("frozen")}, numbers(0, 50)).code,
         0);
-    for (const char* name : {"dump", "dump2"}) test::write_dump(path(name), Filter(1000, 0.01), 0);
+    for (const char* name : {"dump", "dump2"}) write_dump(path(name), Filter(1000, 0.01), 0);
     ASSERT_EQ(
         run({"create", "-q", path("bits"), "--scheme", "php-crc32-mt", "--bits", "8K", "-n", "100"})
             .code,
@@ -189,7 +184,7 @@ TEST_P(Rights, AreTheNarrowestOfAllInputs) {
   const std::vector<mode_t> kModes = {0600, 0640, 0604, 0644, 0660, 0666};
   const std::size_t all = what.inputs.size() == 1 ? 6 : what.inputs.size() == 2 ? 36 : 216;
   // No multiple of six, so that every input has every mode.
-  const std::size_t step = test::nightly() || all == 6 ? 1 : all == 36 ? 5 : 31;
+  const std::size_t step = nightly() || all == 6 ? 1 : all == 36 ? 5 : 31;
   for (const mode_t mask : {0000, 0022, 0027, 0077})
     for (std::size_t i = 0; i < all; i += step) {
       const std::vector<mode_t> modes = {kModes[i % 6], kModes[i / 6 % 6], kModes[i / 36 % 6]};
@@ -232,7 +227,7 @@ TEST_P(Rights, AreNotWidenedByAnotherOwner) {
   }
 }
 
-using OutputRights = test::ToolTest;
+using OutputRights = ToolTest;
 
 // A run that is refused leaves the rights of the file that it would have written.
 TEST_F(OutputRights, AreNotNarrowedByARefusedRun) {
@@ -275,4 +270,4 @@ INSTANTIATE_TEST_SUITE_P(EveryVerbThatWrites, Rights, testing::ValuesIn(rights_c
                          [](const auto& param) { return param.param.name; });
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -16,12 +16,8 @@
 #include "support/effort.hpp"
 #include "traced.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::Arguments;
-using test::numbers;
-using test::run;
 
 struct Ended {
   std::size_t moments = 0;  // calls seen between the handlers
@@ -59,7 +55,7 @@ Ended run_until(const Arguments& words, const std::string& directory, std::size_
     }
     return false;
   };
-  ended.status = test::run_traced(words, directory, "/dev/null", step_in);
+  ended.status = run_traced(words, directory, "/dev/null", step_in);
   return ended;
 }
 
@@ -84,10 +80,10 @@ struct SignalCase {
 void PrintTo(const SignalCase& what, std::ostream* out) { *out << what.name; }
 
 // Filters of all kinds and lines in a directory; each run works on a copy of it.
-class Signals : public test::ToolTest, public testing::WithParamInterface<SignalCase> {
+class Signals : public ToolTest, public testing::WithParamInterface<SignalCase> {
  protected:
   void SetUp() override {
-    if (test::kSanitized) GTEST_SKIP() << "a sanitizer makes thousands of calls of its own";
+    if (kSanitized) GTEST_SKIP() << "a sanitizer makes thousands of calls of its own";
     std::filesystem::create_directory(path("base"));
     const auto in_base = [&](Arguments words) {
       for (std::string& word : words)
@@ -106,7 +102,7 @@ class Signals : public test::ToolTest, public testing::WithParamInterface<Signal
     in_base({"add", "-q", "@other", "@new"});
     in_base({"create", "@frozen", "--kind", "frozen", "-p", "1e-6", "@old"});
     for (const char* name : {"base/dump", "base/dump2"})
-      test::write_dump(path(name), Filter(10'000, 1e-6), 0);
+      write_dump(path(name), Filter(10'000, 1e-6), 0);
   }
   // --force replaces a page; without one there is nothing to replace.
   [[nodiscard]] bool has_page() const {
@@ -163,7 +159,7 @@ TEST_P(Signals, FinishOrTakeBackWhatHasBegun) {
   ASSERT_EQ(WEXITSTATUS(whole.status), 0) << "the verb itself";
   ASSERT_GE(whole.moments, 5U) << "no handlers around it";
 
-  const std::size_t most = test::nightly() ? SIZE_MAX : 10;
+  const std::size_t most = nightly() ? SIZE_MAX : 10;
   const std::size_t step = 1 + whole.moments / most;
   for (std::size_t moment = 0; moment < whole.moments; moment += step) {
     const int number = moment / step % 3 == 0 ? SIGTERM : moment / step % 3 == 1 ? SIGINT : SIGHUP;
@@ -193,7 +189,7 @@ TEST_P(Signals, ThatComeTwiceHarmNothing) {
   if (what.target == kPage && !has_page()) GTEST_SKIP() << "this build has no page";
   const Ended whole = run_until(what.words, work(), SIZE_MAX, 0);
   ASSERT_TRUE(WIFEXITED(whole.status));
-  const std::size_t most = test::nightly() ? 20 : 2;
+  const std::size_t most = nightly() ? 20 : 2;
   const std::size_t step = 1 + whole.moments / most;
   for (std::size_t moment = step / 2; moment < whole.moments; moment += step)
     for (std::size_t calls = 1;; calls += 1 + whole.moments / (most + 1)) {
@@ -274,4 +270,4 @@ INSTANTIATE_TEST_SUITE_P(EveryVerbThatWrites, Signals, testing::ValuesIn(signal_
                          [](const auto& param) { return param.param.name; });
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -14,20 +14,12 @@
 #include "support/effort.hpp"
 #include "support/in_child.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::Arguments;
-using test::Files;
-using test::is_error;
-using test::numbers;
-using test::Ran;
-using test::run;
-using test::Running;
 
 constexpr std::size_t kHeaders = 8192;  // of a filter file; each has a name of its own
 const std::vector<const char*> kThreads =
-    test::kSanitized ? std::vector{"1", "3"} : std::vector{"1", "2", "3", "8", "64"};
+    kSanitized ? std::vector{"1", "3"} : std::vector{"1", "2", "3", "8", "64"};
 
 Arguments with_threads(Arguments words, const std::string& threads) {
   words.insert(words.begin() + 1, {"-j", threads});
@@ -101,7 +93,7 @@ TEST_F(Threads, PrintTheSame) {
 TEST_F(Threads, PrintTheSameOfCompressedInputAndWithCompressedOutput) {
   const std::string text = many_lines(2), lines = file("lines", text);
   const std::string filter = made("f.bloom", numbers(0, 20'000));
-  for (const test::Program& program : test::kPrograms) {
+  for (const Program& program : kPrograms) {
     const std::string input = packed(program.name, "lines." + program.name, text);
     const std::vector<Arguments> runs = {
         {"dedup", "-n", "1M", input},
@@ -120,7 +112,7 @@ TEST_F(Threads, PrintTheSameOfCompressedInputAndWithCompressedOutput) {
 TEST_F(Threads, MakeTheSameFiles) {
   const std::string text = many_lines(2), lines = file("lines", text);
   std::vector<std::string> inputs = {lines};
-  for (const test::Program& program : test::kPrograms)
+  for (const Program& program : kPrograms)
     inputs.push_back(packed(program.name, "lines." + program.name, text));
   std::string wanted;
   for (const std::string& input : inputs)
@@ -190,7 +182,7 @@ TEST_F(Threads, AreAsManyAsTheProcessorsThatMayBeUsed) {
     GTEST_SKIP() << "more processors than a cpu_set_t has";
   const int most = CPU_COUNT(&all);
   for (int count = 1; count <= std::min(most, 4); ++count)
-    EXPECT_TRUE(test::in_child([&] {
+    EXPECT_TRUE(in_child([&] {
       cpu_set_t some = all;
       for (int i = 0; CPU_COUNT(&some) > count; ++i) CPU_CLR(i, &some);
       return ::sched_setaffinity(0, sizeof some, &some) == 0 &&
@@ -200,4 +192,4 @@ TEST_F(Threads, AreAsManyAsTheProcessorsThatMayBeUsed) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

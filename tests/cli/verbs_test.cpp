@@ -10,14 +10,10 @@
 #include "redis/server.hpp"
 #endif
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 using nlohmann::json;
-using test::is_error;
-using test::numbers;
-using test::Ran;
-using test::run;
 
 struct Where {
   const char* name;
@@ -27,15 +23,15 @@ struct Where {
 };
 void PrintTo(const Where& where, std::ostream* out) { *out << where.name; }
 
-class Verbs : public test::ToolTest, public testing::WithParamInterface<Where> {
+class Verbs : public ToolTest, public testing::WithParamInterface<Where> {
  protected:
 #ifdef BLOOMERY_REDIS_SERVER
   Verbs() { server().ask({"FLUSHALL"}); }
-  static const test::Server& server() {
+  static const Server& server() {
 #ifdef BLOOMERY_MODULE
-    static const test::Server one({"--loadmodule", test::module_file()});
+    static const Server one({"--loadmodule", module_file()});
 #else
-    static const test::Server one;
+    static const Server one;
 #endif
     return one;
   }
@@ -56,7 +52,7 @@ class Verbs : public test::ToolTest, public testing::WithParamInterface<Where> {
   // The filter that a test has one of.
   [[nodiscard]] std::string filter() const { return at("f"); }
   [[nodiscard]] json info() const { return json::parse(run({"info", "--json", filter()}).out); }
-  [[nodiscard]] Ran create(test::Arguments size) const {
+  [[nodiscard]] Ran create(Arguments size) const {
     size.insert(size.begin(), {"create", filter()});
     return run(size);
   }
@@ -185,7 +181,7 @@ TEST_P(PlainVerbs, AddBeyondTheCapacitySaysSo) {
 }
 
 TEST_P(Verbs, DedupRemembersAcrossRuns) {
-  const auto dedup = [&](test::Arguments words, const std::string& lines) {
+  const auto dedup = [&](Arguments words, const std::string& lines) {
     words.insert(words.begin(), {"dedup", "--filter", filter()});
     return run(words, lines);
   };
@@ -238,4 +234,4 @@ TEST_P(PlainVerbs, RebuildMakesWhatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

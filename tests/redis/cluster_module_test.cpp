@@ -10,22 +10,19 @@
 #include "redis/nodes.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::error_of;
-using test::NumberedKeys;
-
 TEST(ClusterModule, AFilterIsSpreadAndSlotsMoveUnderLoad) {
-  auto filter = ModuleFilter::create({test::three_nodes().address(), "module", 0},
+  auto filter = ModuleFilter::create({three_nodes().address(), "module", 0},
                                      {.capacity = 30'000, .fpr = 0.001});
   ASSERT_EQ(filter.keys().size(), 12U);
   std::array<int, 3> held{};
-  for (const std::string& key : filter.keys()) ++held[test::three_nodes().holder(key)];
+  for (const std::string& key : filter.keys()) ++held[three_nodes().holder(key)];
   // Four each, but for the few slots that other tests have moved.
   EXPECT_GE(*std::min_element(held.begin(), held.end()), 2);
 
-  auto other = ModuleFilter::open({test::three_nodes().address(2), "module", 0});
+  auto other = ModuleFilter::open({three_nodes().address(2), "module", 0});
   const NumberedKeys all("key:", 20'000);
   std::size_t inserted = 0;
   const auto load = [&](const char* when) {
@@ -38,27 +35,27 @@ TEST(ClusterModule, AFilterIsSpreadAndSlotsMoveUnderLoad) {
     ASSERT_LT(other.may_contain_many(std::span(all.views).subspan(inserted)), 40U) << when;
   };
   load("before");
-  for (std::size_t i = 0; i < (test::nightly() ? 6U : 2U); ++i) {
-    const auto move = test::three_nodes().begin_move(filter.keys()[i]);
+  for (std::size_t i = 0; i < (nightly() ? 6U : 2U); ++i) {
+    const auto move = three_nodes().begin_move(filter.keys()[i]);
     load("the slot is about to move");
     // The record and shard 0 are two keys of one slot.
-    while (test::three_nodes().move_key(move)) load("keys of the slot are at both ends");
-    EXPECT_EQ(ModuleFilter::open({test::three_nodes().address(1), "module", 0}).info().items,
+    while (three_nodes().move_key(move)) load("keys of the slot are at both ends");
+    EXPECT_EQ(ModuleFilter::open({three_nodes().address(1), "module", 0}).info().items,
               filter.info().items);
-    test::three_nodes().end_move(move);
+    three_nodes().end_move(move);
     load("the slot has moved");
   }
   // A shard that is gone while its slot moves.
   const std::string key = filter.keys()[7];
-  const auto move = test::three_nodes().begin_move(key);
-  test::three_nodes()[move.from].ask({"DEL", key});
+  const auto move = three_nodes().begin_move(key);
+  three_nodes()[move.from].ask({"DEL", key});
   const auto present = std::span(all.views).first(inserted);
   error_of([&] { (void)filter.may_contain_many(present); }, ErrorCode::missing);
   error_of([&] { filter.insert_many(present); }, ErrorCode::missing);
   error_of([&] { (void)filter.may_contain_many(present); }, ErrorCode::missing);
-  while (test::three_nodes().move_key(move)) continue;  // those of other filters
-  test::three_nodes().end_move(move);
+  while (three_nodes().move_key(move)) continue;  // those of other filters
+  three_nodes().end_move(move);
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

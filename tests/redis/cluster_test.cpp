@@ -12,14 +12,10 @@
 #include "redis/shards/shard_maker.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::error_of;
-using test::keys_from;
-using test::Nodes;
-
-Nodes& nodes() { return test::three_nodes(); }
+Nodes& nodes() { return three_nodes(); }
 
 Plan plan_of_blocks() {
   Plan made = plan(10'000, 0.001);
@@ -68,7 +64,7 @@ TEST(Cluster, SlotsMoveUnderLoadWithoutAFalseNegative) {
     ASSERT_LT(other.may_contain_many(keys_from(500'000'000 + next, 500)), 20U) << when;
   };
   load("before");
-  for (std::size_t i = 0; i < (test::nightly() ? 6U : 3U); ++i) {
+  for (std::size_t i = 0; i < (nightly() ? 6U : 3U); ++i) {
     const std::string key = filter.keys()[i];
     const Nodes::Move move = nodes().begin_move(key);
     load("the slot is about to move");
@@ -190,4 +186,4 @@ TEST(Cluster, ANodeThatDiesIsAnErrorAndItsKeysAreKnown) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

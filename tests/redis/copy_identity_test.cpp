@@ -13,15 +13,10 @@
 #include "redis/module_copies.hpp"
 #include "redis/scripted.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::error_of;
-using test::module_server;
-using test::NumberedKeys;
-using test::Scripted;
-
-class CopyIdentity : public test::ModuleCopies {
+class CopyIdentity : public ModuleCopies {
  protected:
   int late_ = 0;
 };
@@ -364,4 +359,4 @@ TEST_F(CopyIdentity, WhoseMakerIsKilledAreUndoneByWhoComesNext) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

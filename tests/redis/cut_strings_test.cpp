@@ -16,15 +16,12 @@
 #include "redis/scripted.hpp"
 #include "redis/shapes.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::error_of;
-using test::Scripted;
 
 constexpr std::size_t kLeft = 201;  // the header, and some bits
 
-class CutStrings : public test::OfEachShape {
+class CutStrings : public OfEachShape {
  protected:
   // A filter with some keys, and a client of it through the node.
   void make(Layout layout) {
@@ -77,8 +74,7 @@ class CutStrings : public test::OfEachShape {
   bool is_cut_ = false;
 };
 
-INSTANTIATE_TEST_SUITE_P(In, CutStrings, testing::Values(test::Shape(), test::Shape(2)),
-                         test::name_of_shape);
+INSTANTIATE_TEST_SUITE_P(In, CutStrings, testing::Values(Shape(), Shape(2)), name_of_shape);
 
 // Bits of some keys are in the string's last byte, and would make it as long as it was.
 TEST_P(CutStrings, AreNotHealedByAnInsert) {
@@ -152,4 +148,4 @@ TEST_P(CutStrings, ThatAreReplacedAreNotAbsentInALookUp) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

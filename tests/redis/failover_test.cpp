@@ -14,10 +14,8 @@
 #include "redis/nodes.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::Nodes;
 
 constexpr std::size_t kBatch = 500;
 
@@ -67,8 +65,7 @@ struct Used {
   }
   bool insert() {
     std::vector<std::string> fresh;
-    for (std::size_t i = 0; i < kBatch; ++i)
-      fresh.push_back(std::to_string(test::mix(kept.size() + i)));
+    for (std::size_t i = 0; i < kBatch; ++i) fresh.push_back(std::to_string(mix(kept.size() + i)));
     const std::vector<std::string_view> keys(fresh.begin(), fresh.end());
     bool whole = true;
     try {
@@ -105,14 +102,14 @@ void go_on_after_deaths(Nodes& nodes, std::size_t deaths, Used<Filters>&... used
 TEST(Failover, AReplicaGoesOnWithItsShards) {
   std::vector<std::string> options{"--repl-diskless-sync-delay", "0"};
 #ifdef BLOOMERY_MODULE
-  options.insert(options.end(), {"--loadmodule", test::module_file()});
+  options.insert(options.end(), {"--loadmodule", module_file()});
 #endif
   Nodes nodes(3, options);
   nodes.add_replicas();
   nodes.set_timeout(500);
   Used<RedisFilter> strings{
       RedisFilter::create({nodes.address(), "strings", 0}, plan(100'000, 0.001)), {}};
-  const std::size_t deaths = test::nightly() ? 2 : 1;
+  const std::size_t deaths = nightly() ? 2 : 1;
 #ifdef BLOOMERY_MODULE
   Used<ModuleFilter> items{
       ModuleFilter::create({nodes.address(), "items", 0}, {.capacity = 100'000, .fpr = 0.001}), {}};
@@ -123,4 +120,4 @@ TEST(Failover, AReplicaGoesOnWithItsShards) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

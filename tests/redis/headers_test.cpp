@@ -24,12 +24,11 @@
 #include "redis/strings/redis_header.hpp"
 #include "support/hex.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 using detail::ModuleRecord;
 using detail::RedisHeader;
-using test::error_of;
 
 constexpr std::array<char, 8> kIdentity = {'i', 'd', 'e', 'n', 't', 'i', 't', 'y'};
 
@@ -145,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& param) { return std::string(param.param.name); });
 
 TEST_P(Headers, AreStable) {
-  EXPECT_EQ(test::to_hex(GetParam().whole.substr(0, GetParam().hex.size() / 2)), GetParam().hex);
+  EXPECT_EQ(to_hex(GetParam().whole.substr(0, GetParam().hex.size() / 2)), GetParam().hex);
   EXPECT_TRUE(GetParam().decode(GetParam().whole));
 }
 
@@ -301,4 +300,4 @@ TEST(ModuleRecord, HasOnlyWhatAFilterCanHave) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -19,11 +19,8 @@
 #include "redis/wire/history.hpp"
 #include "support/in_child.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::error_of;
-using test::Server;
 
 using namespace std::chrono_literals;
 
@@ -159,8 +156,8 @@ TEST(IdleConnection, IsAnErrorOnlyTwiceIfTheServerHangsUpAtInfo) {
   const Server server;
   for (const int most : {1, 9}) {
     std::atomic<int> asked = 0;
-    test::Scripted proxy(server.path());
-    proxy.say([&](const test::Scripted::Words& words) {
+    Scripted proxy(server.path());
+    proxy.say([&](const Scripted::Words& words) {
       return words[0] == "INFO" && ++asked <= most ? std::optional<std::string>("") : std::nullopt;
     });
     detail::Connection connection({.port = proxy.port()});
@@ -184,8 +181,8 @@ TEST(IdleConnection, IsAnErrorOnlyTwiceIfTheServerHangsUpAtInfo) {
 TEST(IdleConnection, IsAskedAboutAgainIfTheServerWasBusy) {
   const Server server;
   std::atomic<int> asked = 0;
-  test::Scripted node(server.path());
-  node.say([&](const test::Scripted::Words& words) {
+  Scripted node(server.path());
+  node.say([&](const Scripted::Words& words) {
     return words[0] == "INFO" && ++asked <= 3 ? std::optional<std::string>("-BUSY wait\r\n")
                                               : std::nullopt;
   });
@@ -207,7 +204,7 @@ TEST(IdleConnection, OfAParentWithoutAHistoryIsAnErrorIfItHasEnded) {
       server.stop();
       server.start();
     }
-    EXPECT_TRUE(test::in_child([&] {
+    EXPECT_TRUE(in_child([&] {
       bool threw = false;
       try {
         connection.ask({"PING"});
@@ -229,7 +226,7 @@ TEST(IdleConnection, IsComparedInTheChildOfAFork) {
       server.stop();
       server.start();
     }
-    EXPECT_TRUE(test::in_child([&] {
+    EXPECT_TRUE(in_child([&] {
       try {
         idle_one.ping();
         return !starts_again && idle_one.connection.count() == 2;
@@ -242,7 +239,7 @@ TEST(IdleConnection, IsComparedInTheChildOfAFork) {
 
 // Bytes that come unasked are no answer, with the last one or after it.
 TEST(IdleConnection, TakesNothingUnaskedForAnAnswer) {
-  const test::Listener stranger;
+  const Listener stranger;
   for (const bool at_once : {true, false}) {
     detail::Connection connection({.port = stranger.port()});
     detail::Commands ping;
@@ -345,4 +342,4 @@ TEST(History, SaysWhatMayBeLost) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -16,17 +16,12 @@
 #include "redis/strings/redis_header.hpp"
 #include "redis/strings/staged_strings.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::error_of;
-using test::keys_from;
-using test::of_blocks;
-using test::Scripted;
 
 // A program that is killed while it puts shards into their places: its connection breaks after `steps`
 // scripts, and nothing that it tries after that reaches the server.
-class KilledReplacement : public test::FilterWriters {
+class KilledReplacement : public FilterWriters {
  protected:
   static void kill_after(int steps, bool replace) {
     Scripted node(server().path());
@@ -286,4 +281,4 @@ TEST_F(KilledReplacement, IsNotUndoneWhereTheFirstKeyIsClaimed) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -9,12 +9,10 @@
 
 #include "redis/node_pair.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::error_of;
-using test::Scripted;
-using Pair = test::NodePair;
+using Pair = NodePair;
 using Words = Scripted::Words;
 using Said = std::optional<std::string>;
 
@@ -26,7 +24,7 @@ TEST(LeftNodes, AServerThatKnowsNoClusterIsNotBelievedWhileNodesDo) {
     EXPECT_TRUE(pair.all_there());
     bool hangs_up = true;
     pair.second.say([&](const Words& words) -> Said {
-      if (words[0] == "CLUSTER") return test::all_slots_at(pair.second.port());
+      if (words[0] == "CLUSTER") return all_slots_at(pair.second.port());
       return std::exchange(hangs_up, false) ? Said("") : std::nullopt;
     });
     pair.first.say([&](const Words& words) -> Said {
@@ -58,7 +56,7 @@ TEST(LeftNodes, ANodeThatHadSlotsLongAgoIsAskedLast) {
   pair.first.say([](const Words&) -> Said { return ""; });
   bool hangs_up = true;
   pair.second.say([&](const Words& words) -> Said {
-    if (words[0] == "CLUSTER") return test::all_slots_at(pair.second.port());
+    if (words[0] == "CLUSTER") return all_slots_at(pair.second.port());
     return std::exchange(hangs_up, false) ? Said("") : std::nullopt;
   });
   error_of([&] { pair.all_there(); }, ErrorCode::unavailable);
@@ -71,7 +69,7 @@ TEST(LeftNodes, ANodeThatHadSlotsLongAgoIsAskedLast) {
 TEST(LeftNodes, ANodeThatServesNoSlotIsNotAskedForever) {
   Pair pair;
   pair.first.say([&](const Words& words) -> Said {
-    return words[0] == "CLUSTER" ? test::all_slots_at(pair.second.port())
+    return words[0] == "CLUSTER" ? all_slots_at(pair.second.port())
                                  : "-CLUSTERDOWN Hash slot not served\r\n";
   });
   error_of([&] { pair.all_there(); }, ErrorCode::unavailable);
@@ -79,4 +77,4 @@ TEST(LeftNodes, ANodeThatServesNoSlotIsNotAskedForever) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -13,14 +13,8 @@
 #include "redis/node_pair.hpp"
 #include "redis/scripted.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::error_of;
-using test::module_server;
-using test::ModuleCopies;
-using test::NumberedKeys;
-using test::Scripted;
 
 // A shard that never moved has the markers too, where it is of the filter that the source is a copy of.
 TEST_F(ModuleCopies, RemoveNothingThatWasThereBefore) {
@@ -260,4 +254,4 @@ TEST_F(ModuleCopies, OfAShardThatIsAnotherFilterAreAnError) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

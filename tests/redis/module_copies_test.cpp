@@ -15,14 +15,8 @@
 #include "redis/node_pair.hpp"
 #include "redis/scripted.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::error_of;
-using test::module_server;
-using test::ModuleCopies;
-using test::NumberedKeys;
-using test::Scripted;
 
 // The server that answers next may be a replica that took over, and lack a chunk that the one before has acknowledged.
 TEST_F(ModuleCopies, OfChunksAreNotPublishedAfterALostConnection) {
@@ -118,7 +112,7 @@ TEST_F(ModuleCopies, HaveTheKeysAndTheMarkersOfAll) {
 // A new node that is a replica that took over may lack what the old one has acknowledged.
 TEST_F(ModuleCopies, WhoseSlotMovesMeanwhileAreAnError) {
   Scripted first(module_server().path()), second(module_server().path());
-  const std::string slots = test::all_slots_at(first.port());
+  const std::string slots = all_slots_at(first.port());
   const std::string moved = "-MOVED 1 127.0.0.1:" + std::to_string(second.port()) + "\r\n";
   auto source = open("a");
   ModuleFilter* const one[] = {&source};
@@ -272,4 +266,4 @@ TEST_F(ModuleCopies, MissNoSourceThatTheServerDropsBeforeAMerge) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

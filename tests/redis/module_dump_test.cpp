@@ -14,10 +14,8 @@
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::error_of;
 
 TEST(ModuleHeader, ComesBack) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
@@ -117,8 +115,8 @@ TEST(ModuleHeader, HasTheLayoutOfAPlainFilter) {
 }
 
 TEST(ModuleDump, EndsWhateverTheServerSays) {
-  const test::Server real;
-  test::Scripted server(real.path());
+  const Server real;
+  Scripted server(real.path());
   const auto pieces = [&](const std::string& iterator, std::size_t size) {
     server.say([reply = "*2\r\n:" + iterator + "\r\n$" + std::to_string(size) + "\r\n" +
                         std::string(size, 'x') + "\r\n"](const auto& words) {
@@ -130,7 +128,7 @@ TEST(ModuleDump, EndsWhateverTheServerSays) {
        {std::pair("1", std::size_t{5}), std::pair("-1", std::size_t{5}),
         std::pair("1", kMostChunkBytes + 1)}) {
     pieces(iterator, size);
-    test::Dumper dumper({{.port = server.port()}, "key"});
+    Dumper dumper({{.port = server.port()}, "key"});
     error_of(
         [&] {
           for (int i = 0; i < 3; ++i) (void)dumper.next();
@@ -138,7 +136,7 @@ TEST(ModuleDump, EndsWhateverTheServerSays) {
         ErrorCode::io);
   }
   pieces("1", 5);
-  test::Dumper dumper({{.port = server.port()}, "key"});
+  Dumper dumper({{.port = server.port()}, "key"});
   EXPECT_EQ(dumper.next().iterator, 1U);
   pieces("6", 5);
   EXPECT_EQ(dumper.next().iterator, 6U);
@@ -148,10 +146,10 @@ TEST(ModuleDump, EndsWhateverTheServerSays) {
 
 // RedisBloom answers OK, whatever words stand behind the capacity.
 TEST(ModuleFilter, IsNoPlainOneWhereItIsToCountOrForget) {
-  const test::Server real;
-  test::Scripted node(real.path());
+  const Server real;
+  Scripted node(real.path());
   std::atomic<int> made = 0;
-  node.say([&](const test::Scripted::Words& words) -> std::optional<std::string> {
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
     if (words[0] == "BF.INFO") return "*2\r\n+Capacity\r\n:100\r\n";
     if (words[0] != "BF.RESERVE") return std::nullopt;
     ++made;
@@ -170,4 +168,4 @@ TEST(ModuleFilter, IsNoPlainOneWhereItIsToCountOrForget) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -9,30 +9,28 @@
 
 #include "redis/module_server.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::error_of;
 
 // Another filter with the same parameters, empty or with a key less, in the place of one that is read.
 TEST(ModuleDump, SeesThatTheFilterWasReplaced) {
-  test::Server& server = test::module_server();
+  Server& server = module_server();
   const RedisAddress address = server.address();
   const auto make = [&](std::size_t keys) {
     auto filter =
         ModuleFilter::create({address, "replaced"}, {.capacity = 20'000'000, .fpr = 0.001});
-    (void)filter.insert_many(test::NumberedKeys("k", keys).views);
+    (void)filter.insert_many(NumberedKeys("k", keys).views);
   };
-  const auto keys_of = [&](test::Dumper& dumper) {
+  const auto keys_of = [&](Dumper& dumper) {
     std::size_t chunks = 0;
     while (dumper.next().iterator != 0) ++chunks;
     return chunks;
   };
   make(100);
-  test::Dumper whole({address, "replaced"});
+  Dumper whole({address, "replaced"});
   EXPECT_GE(keys_of(whole), 3U);  // a header, and bits in several chunks
   for (const std::size_t before : {1U, 2U, 3U}) {
-    test::Dumper dumper({address, "replaced"});
+    Dumper dumper({address, "replaced"});
     for (std::size_t i = 0; i < before; ++i) EXPECT_NE(dumper.next().iterator, 0U);
     server.ask({"DEL", "replaced"});
     make(99);
@@ -45,10 +43,10 @@ TEST(ModuleDump, SeesThatTheFilterWasReplaced) {
 
 // docs/guarantees.md: what is noticed of another filter under one key, and that one in a single shard is always noticed.
 TEST(ModuleFilterTest, UnderOneKeyALargerFilterIsNotToldApart) {
-  test::Server& server = test::module_server();
+  Server& server = module_server();
   server.ask({"FLUSHALL"});
   const RedisAddress address = server.address();
-  const test::NumberedKeys ours("ours:", 300), fewer("other:", 299), more("other:", 301);
+  const NumberedKeys ours("ours:", 300), fewer("other:", 299), more("other:", 301);
   const auto open_one = [&] {
     server.ask({"DEL", "one"});
     auto filter = ModuleFilter::create({address, "one"}, {.capacity = 1'000, .fpr = 1e-6});
@@ -56,7 +54,7 @@ TEST(ModuleFilterTest, UnderOneKeyALargerFilterIsNotToldApart) {
     EXPECT_EQ(filter.may_contain_many(ours.views), ours.views.size());
     return filter;
   };
-  const auto put_there = [&](std::uint64_t capacity, const test::NumberedKeys& keys) {
+  const auto put_there = [&](std::uint64_t capacity, const NumberedKeys& keys) {
     auto other = ModuleFilter::create({address, "other"}, {.capacity = capacity, .fpr = 1e-6});
     other.insert_many(keys.views);
     server.ask({"RENAME", "other", "one"});
@@ -87,14 +85,14 @@ TEST(ModuleFilterTest, UnderOneKeyALargerFilterIsNotToldApart) {
 
 // The chunks of a filter that grows meanwhile have no place in what its header began.
 TEST(ModuleDump, OfAFilterThatGrowsIsRefusedAndSaysWhy) {
-  const RedisAddress& address = test::module_server().address();
-  test::module_server().ask({"FLUSHALL"});
+  const RedisAddress& address = module_server().address();
+  module_server().ask({"FLUSHALL"});
   auto filter =
       ModuleFilter::create({address, "grows"}, {.kind = Kind::scalable, .capacity = 1'000});
   ModuleLoader loader({address, "copy"});
   ModuleChunk chunk = filter.dump();
   loader.load(chunk);
-  filter.insert_many(test::NumberedKeys("k", 20'000).views);
+  filter.insert_many(NumberedKeys("k", 20'000).views);
   const std::string message = error_of(
       [&] {
         while ((chunk = filter.dump(chunk.iterator)).iterator != 0) loader.load(chunk);
@@ -106,8 +104,8 @@ TEST(ModuleDump, OfAFilterThatGrowsIsRefusedAndSaysWhy) {
 
 // Kept in a file, the dump would be refused only when it is needed.
 TEST(ModuleDump, OfAFilterThatGrowsDoesNotEnd) {
-  const RedisAddress& address = test::module_server().address();
-  test::module_server().ask({"FLUSHALL"});
+  const RedisAddress& address = module_server().address();
+  module_server().ask({"FLUSHALL"});
   auto filter =
       ModuleFilter::create({address, "grows"}, {.kind = Kind::scalable, .capacity = 1'000});
   const auto chunks_after = [&](ModuleChunk chunk) {
@@ -116,11 +114,11 @@ TEST(ModuleDump, OfAFilterThatGrowsDoesNotEnd) {
     return chunks;
   };
   const ModuleChunk header = filter.dump();
-  filter.insert_many(test::NumberedKeys("k", 20'000).views);
+  filter.insert_many(NumberedKeys("k", 20'000).views);
   const std::string message = error_of([&] { (void)chunks_after(header); }, ErrorCode::mismatch);
   EXPECT_NE(message.find("has grown"), std::string::npos) << message;
   EXPECT_GT(chunks_after(filter.dump()), 1U) << "it does not grow now";
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

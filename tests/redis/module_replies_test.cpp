@@ -14,6 +14,8 @@
 namespace bloomery::test {
 namespace {
 
+using Words = std::vector<std::string>;
+
 std::string integer(int value) { return ":" + std::to_string(value) + "\r\n"; }
 
 TEST(ModuleReplies, SayWhatAFilterIs) {
@@ -95,7 +97,6 @@ TEST(ModuleReplies, SayHowAFilterWasReserved) {
 }
 
 TEST(ModuleReserve, HasTheWordsOfItsKind) {
-  using Words = std::vector<std::string>;
   const auto words = [](ModuleReserve reserve) {
     reserve.fpr = 0.25;
     return detail::reserve_words(reserve, 7);

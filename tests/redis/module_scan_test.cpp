@@ -10,11 +10,8 @@
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::error_of;
-using test::Scripted;
 
 std::string array(const std::vector<std::string>& elements) {
   std::string reply = "*" + std::to_string(elements.size()) + "\r\n";
@@ -47,7 +44,7 @@ std::vector<std::string> scanned(const Scripted& server) {
 }
 
 TEST(ModuleScan, FindsEachFilterOnceInAllRounds) {
-  const test::Server real;
+  const Server real;
   Scripted server(real.path());
   server.say([](const Scripted::Words& words) -> std::optional<std::string> {
     if (words[0] == "SCAN" && words.back() != "MBbloom--") return round_of("0", {});
@@ -66,7 +63,7 @@ TEST(ModuleScan, FindsEachFilterOnceInAllRounds) {
 }
 
 TEST(ModuleScan, GoesOnAfterAFilterThatIsRefused) {
-  const test::Server real;
+  const Server real;
   Scripted server(real.path());
   server.say([](const Scripted::Words& words) -> std::optional<std::string> {
     if (words[0] == "SCAN") return round_of("0", {"a", "secret", "b"});
@@ -84,7 +81,7 @@ TEST(ModuleScan, GoesOnAfterAFilterThatIsRefused) {
 }
 
 TEST(ModuleScan, EndsAtTooManyFilters) {
-  const test::Server real;
+  const Server real;
   Scripted server(real.path());
   const auto found = [&](std::size_t keys) {
     std::vector<std::string> names;
@@ -101,7 +98,7 @@ TEST(ModuleScan, EndsAtTooManyFilters) {
 }
 
 TEST(ModuleScan, OfAServerThatMakesNoSenseIsAnError) {
-  const test::Server real;
+  const Server real;
   Scripted server(real.path());
   for (const std::string& reply :
        {std::string("+OK\r\n"), array({text("0")}), array({text("0"), text("a")})}) {
@@ -111,4 +108,4 @@ TEST(ModuleScan, OfAServerThatMakesNoSenseIsAnError) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -16,14 +16,9 @@
 #include "redis/module_server.hpp"
 #include "redis/scripted.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::error_of;
-using test::module_server;
-using test::NumberedKeys;
-using test::Scripted;
-using test::Server;
 using Said = std::optional<std::string>;
 using Shards = std::optional<std::uint32_t>;
 
@@ -274,4 +269,4 @@ TEST(ModuleShards, AServerWithoutTheModuleSaysSo) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

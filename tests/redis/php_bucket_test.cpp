@@ -16,20 +16,15 @@
 #include "redis/server.hpp"
 #include "support/hex.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::error_of;
-using test::Keys;
-using test::random_keys;
-using test::Server;
 
 // What the PHP class prints for keys, a block a key.
 std::string php(const Server& server, const std::string& hashes, const std::string& verb,
                 const Keys& keys) {
   const std::string input = server.scratch() / "keys";
   std::ofstream file(input);
-  for (const std::string& key : keys.texts) file << test::to_hex(key) << '\n';
+  for (const std::string& key : keys.texts) file << to_hex(key) << '\n';
   file.close();
   std::string command = "php '" BLOOMERY_PHP_BUCKET "' '";
   command.append(server.path()).append("' rptc ").append(hashes).append(" ").append(verb);
@@ -73,8 +68,8 @@ TEST(PhpBucket, IsSharedWithPhp) {
 
   const std::span<bool> too_few(answers.get(), ours.views.size() - 1);
   for (const auto& views : {ours.views, nobodys.views}) {
-    test::error_of([&] { bucket.insert_many(views, too_few); }, ErrorCode::invalid_argument);
-    test::error_of([&] { bucket.may_contain_many(views, too_few); }, ErrorCode::invalid_argument);
+    error_of([&] { bucket.insert_many(views, too_few); }, ErrorCode::invalid_argument);
+    error_of([&] { bucket.may_contain_many(views, too_few); }, ErrorCode::invalid_argument);
   }
 
   // And the string is what PhpFilter reads and makes.
@@ -160,12 +155,12 @@ TEST(PhpBucket, IsCheckedForWhatCanBeChecked) {
 // What is in the place of a bucket that has gone may be the next one, with the bits of others.
 TEST(PhpBucket, ThatHasGoneMeanwhileIsNotTidiedUp) {
   const Server server;
-  test::Scripted node(server.path());
+  Scripted node(server.path());
   auto bucket =
       RedisPhpFilter::create({{.port = node.port()}, "bucket"}, PhpScheme::string_hashes(kHashes));
   bucket.insert("one");
   int lengths = 0;
-  node.say([&](const test::Scripted::Words& words) -> std::optional<std::string> {
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
     if (words[0] == "STRLEN" && ++lengths == 2) server.ask({"DEL", "bucket"});
     return std::nullopt;
   });
@@ -220,12 +215,12 @@ TEST(PhpBucket, IsNotStoredIfTheServerEvictsItMeanwhile) {
       PhpScheme::crc32_mt(std::uint64_t{12} << 23, 1'000'000);  // 12 pieces of 1 MiB
   PhpFilter filter(scheme);
   filter.insert_many(random_keys(20'000, 10, 5).views);
-  test::Scripted proxy(server.path());
+  Scripted proxy(server.path());
   // Three writes are of the ends.
   for (const int evicted_before : {4, 7, 15, 99}) {
     SCOPED_TRACE(evicted_before);
     int written = 0;
-    proxy.say([&](const test::Scripted::Words& words) {
+    proxy.say([&](const Scripted::Words& words) {
       if (words[0] == "SETRANGE" && ++written == evicted_before) server.ask({"DEL", words[1]});
       return std::optional<std::string>();
     });
@@ -246,8 +241,8 @@ TEST(PhpBucket, IsOpenedWhileAnotherClientRotatesIt) {
   const Server server;
   const auto scheme = PhpScheme::crc32_mt(10'000, 1'000);
   RedisPhpFilter::create({server.address(), "rptc"}, scheme).insert("a key");
-  test::Scripted between(server.path());
-  between.say([&](const test::Scripted::Words& words) {
+  Scripted between(server.path());
+  between.say([&](const Scripted::Words& words) {
     if (words[0] == "GETRANGE") RedisPhpFilter::rotate({server.address(), "rptc"});
     return std::nullopt;
   });
@@ -278,4 +273,4 @@ TEST(PhpBucket, IsRotatedByARename) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

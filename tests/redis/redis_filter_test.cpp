@@ -19,14 +19,10 @@
 #include "support/in_child.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::error_of;
-using test::keys_from;
-using test::strings_server;
-
-class RedisStrings : public test::OfEachShape {
+class RedisStrings : public OfEachShape {
  protected:
   static RedisFilter create(const Plan& plan, const Hasher& hasher = Hasher(),
                             bool replace = false) {
@@ -35,7 +31,7 @@ class RedisStrings : public test::OfEachShape {
   static RedisFilter open() { return RedisFilter::open(place_to_open()); }
 };
 
-INSTANTIATE_TEST_SUITE_P(In, RedisStrings, test::every_shape(), test::name_of_shape);
+INSTANTIATE_TEST_SUITE_P(In, RedisStrings, every_shape(), name_of_shape);
 
 // Over one connection each process would get replies to questions of the other.
 TEST_P(RedisStrings, AreUsedByAForkOverAConnectionOfItsOwn) {
@@ -44,12 +40,12 @@ TEST_P(RedisStrings, AreUsedByAForkOverAConnectionOfItsOwn) {
   filter.insert_many(present);
   std::vector<bool> answers;
   for (const std::uint64_t key : absent) answers.push_back(filter.may_contain(key));
-  const pid_t child = test::start_child([&] {
+  const pid_t child = start_child([&] {
     return std::ranges::all_of(present, [&](auto key) { return filter.may_contain(key); });
   });
   for (std::size_t i = 0; i < absent.size(); ++i)
     EXPECT_EQ(filter.may_contain(absent[i]), answers[i]) << absent[i];
-  EXPECT_TRUE(test::ended_well(child));
+  EXPECT_TRUE(ended_well(child));
   EXPECT_EQ(filter.may_contain_many(present), present.size());
 }
 
@@ -173,7 +169,7 @@ TEST_P(RedisStrings, AreNotOverCapacityBeforeTheyAre) {
 
 TEST_P(RedisStrings, KeepNothingOfALookUp) {
   // What its places take, at 8 bytes a bit, would stay until the next one.
-  if (test::kSanitized) GTEST_SKIP() << "a sanitizer's allocator counts nothing for mallinfo2";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's allocator counts nothing for mallinfo2";
   auto filter = create(plan(50'000, 0.001));
   const auto keys = keys_from(1, 50'000);
   const auto allocated = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
@@ -300,7 +296,7 @@ TEST_P(RedisStrings, AreNotHealedByAnInsertWhereOneIsCut) {
 
 // In two blocks a key the bits of the shards are not those of one filter: in one it would miss keys.
 TEST(RedisFilter, IsLoadedWhereItsShardsAreOnePiece) {
-  const test::Server& server = strings_server();
+  const Server& server = strings_server();
   server.ask({"FLUSHALL"});
   const auto items = keys_from(1, 1'000);
   for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
@@ -341,7 +337,7 @@ TEST(RedisFilter, IsNamedWholeInAMessageWhereItsKeyHasAZeroByte) {
 
 TEST(RedisFilter, IsBelievedByNobodyWhereItsStringIsCutWhileKeysAreInserted) {
   const auto keys = keys_from(1, 1'000), more = keys_from(5'000, 3'000);
-  test::Scripted between(strings_server().path());
+  Scripted between(strings_server().path());
   for (int cut_before = 2; cut_before <= 4; ++cut_before) {
     // Always the same bits, and the last byte's among them.
     auto filter = RedisFilter::create({strings_server().address(), "torn"}, plan(1'000, 0.01),
@@ -351,7 +347,7 @@ TEST(RedisFilter, IsBelievedByNobodyWhereItsStringIsCutWhileKeysAreInserted) {
     const std::string cut = whole.substr(0, 201);
     auto inserting = RedisFilter::open({{.port = between.port()}, "torn"});
     int lengths = 0;
-    between.say([&](const test::Scripted::Words& words) -> std::optional<std::string> {
+    between.say([&](const Scripted::Words& words) -> std::optional<std::string> {
       if (words[0] == "STRLEN" && ++lengths == cut_before)
         strings_server().ask({"SET", "torn", cut});
       return std::nullopt;
@@ -367,4 +363,4 @@ TEST(RedisFilter, IsBelievedByNobodyWhereItsStringIsCutWhileKeysAreInserted) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

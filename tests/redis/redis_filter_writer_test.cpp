@@ -18,14 +18,10 @@
 #include "redis/moved_clock.hpp"
 #include "redis/scripted.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::error_of;
-using test::keys_from;
-using test::of_blocks;
-
-class Writer : public test::FilterWriters {};
+class Writer : public FilterWriters {};
 
 TEST_F(Writer, BitsAreThoseOfTheFilterInOnePieceInAnyNumberOfShards) {
   for (const Layout layout : {Layout::blocked, Layout::blocked128, Layout::blocked64})
@@ -162,7 +158,7 @@ TEST_F(Writer, AStringOfZerosDoesNotExpireWhileItIsWritten) {
 
 // Keys that come slowly: what they are written to is kept for ten minutes, and that is renewed every minute.
 TEST_F(Writer, RenewsWhatItsKeysAreWrittenTo) {
-  test::MovedClock clock;
+  MovedClock clock;
   for (const std::optional<std::uint32_t> shards : {std::optional<std::uint32_t>(), {3U}}) {
     server().ask({"FLUSHALL"});
     auto writer = RedisFilterWriter::of_keys({address(), "s", shards}, of_blocks(120), Hasher());
@@ -309,11 +305,11 @@ TEST_F(Writer, CollectsKeysAndBits) {
 // Only what the server has dropped is made again.
 TEST_F(Writer, CollectedKeysWaitForNoServerThatIsGone) {
   std::atomic<int> asked = 0;  // outlives the node, which is asked to the end
-  test::Scripted node(server().path());
-  test::MovedClock clock;
+  Scripted node(server().path());
+  MovedClock clock;
   auto writer = RedisFilterWriter::of_keys({{.port = node.port()}, "s"}, of_blocks(120), Hasher());
   clock.move(std::chrono::minutes(2));
-  node.say([&](const test::Scripted::Words& words) {
+  node.say([&](const Scripted::Words& words) {
     if (words[0] != "INFO") ++asked;  // the connection idled
     return std::optional<std::string>("-NOPERM no\r\n");
   });
@@ -344,13 +340,13 @@ TEST_F(Writer, CollectedKeysOutliveTheirString) {
 
 // The server that answers next may be a replica that took over, and lack bits that the one before has acknowledged.
 TEST_F(Writer, BitsAreNotPublishedAfterALostConnection) {
-  test::Scripted node(server().path());
+  Scripted node(server().path());
   Filter filter(of_blocks(120));
   filter.insert_many(keys_from(1, 2'000));
   auto writer =
       RedisFilterWriter::of_bits({{.port = node.port()}, "s"}, filter.plan(), filter.hasher());
   writer.write(0, filter.bytes());
-  node.say([](const test::Scripted::Words& words) {
+  node.say([](const Scripted::Words& words) {
     return words[0] == "EVAL" ? std::optional<std::string>("") : std::nullopt;  // hangs up
   });
   error_of([&] { writer.publish(); }, ErrorCode::unavailable);
@@ -362,11 +358,11 @@ TEST_F(Writer, BitsAreNotPublishedAfterALostConnection) {
 
 // Whoever publishes again does not know that others use the filter already.
 TEST_F(Writer, CollectedKeysDoNotReplaceTheirOwnFilter) {
-  test::Scripted node(server().path());
+  Scripted node(server().path());
   auto writer =
       RedisFilterWriter::of_keys({{.port = node.port()}, "s"}, of_blocks(120), Hasher(), true);
   writer.insert_hashes(std::array{Hasher()(std::uint64_t{1})});
-  node.say([&](const test::Scripted::Words& words) -> std::optional<std::string> {
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
     if (words[0] != "EVAL" || words[2] != "3") return std::nullopt;
     const detail::Reply reply = server().ask(
         {words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7], words[8]});
@@ -384,4 +380,4 @@ TEST_F(Writer, CollectedKeysDoNotReplaceTheirOwnFilter) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -13,19 +13,13 @@
 #include "redis/shards/shard_keys.hpp"
 #include "redis/shards/staged_keys.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::error_of;
-using test::keys_from;
-using test::of_blocks;
-using test::Scripted;
-using test::Server;
-
-class Replacement : public test::FilterWriters {};
+class Replacement : public FilterWriters {};
 
 TEST_F(Replacement, ReplacesOnlyWhatItMay) {
-  const auto refused = [&](const test::Put& options, std::uint64_t blocks, ErrorCode code,
+  const auto refused = [&](const Put& options, std::uint64_t blocks, ErrorCode code,
                            const std::string& part) {
     const std::string text = error_of([&] { put(filled(of_blocks(blocks), 5), options); }, code);
     EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -364,4 +358,4 @@ TEST_F(Replacement, OneAtATimePutsItsShardsThere) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

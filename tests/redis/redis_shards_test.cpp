@@ -14,12 +14,8 @@
 #include "redis/strings/redis_header.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::error_of;
-using test::keys_from;
-using test::strings_server;
 
 TEST(RedisShards, HasEveryShardsBitsInTheOtherLayouts) {
   for (const Layout layout : {Layout::blocked2, Layout::standard}) {
@@ -134,4 +130,4 @@ TEST(RedisShards, RefusesWhatNoStringsHold) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -6,7 +6,7 @@
 #include "redis/server.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 TEST(RedisUrl, HasItsParts) {
@@ -39,7 +39,7 @@ TEST(RedisUrl, NamesHostsOfEveryForm) {
     EXPECT_NE(parse_redis_url(std::string("redis://") + host + "?key=k").address.host, "") << host;
   for (const char* host : {"a`", "a{", "a^", "a~", "a\x7F", "a\xC3\xA4", "a%41", "a;b"}) {
     const auto parse = [&] { (void)parse_redis_url(std::string("redis://") + host + "?key=k"); };
-    const std::string said = test::error_of(parse, ErrorCode::invalid_argument);
+    const std::string said = error_of(parse, ErrorCode::invalid_argument);
     for (const char each : said) EXPECT_TRUE(each >= ' ' && each <= '~') << host;
   }
 }
@@ -108,7 +108,7 @@ TEST(RedisUrl, HasUpTo32Sentinels) {
   const auto url = [&] { return parse_redis_url("redis+sentinel://" + hosts + "?key=k&master=m"); };
   EXPECT_EQ(url().address.sentinels->places.size(), 32U);
   hosts += ",h";
-  const std::string refusal = test::error_of([&] { (void)url(); }, ErrorCode::invalid_argument);
+  const std::string refusal = error_of([&] { (void)url(); }, ErrorCode::invalid_argument);
   EXPECT_NE(refusal.find("at most 32 sentinels"), std::string::npos) << refusal;
 }
 
@@ -123,8 +123,8 @@ TEST(RedisUrl, TakesEveryNumberOfItsRanges) {
 
 TEST(RedisUrl, IsShortInAMessage) {
   const auto refusal = [](const std::string& database) {
-    return test::error_of([&] { (void)parse_redis_url("redis://h/" + database + "?key=k"); },
-                          ErrorCode::invalid_argument);
+    return error_of([&] { (void)parse_redis_url("redis://h/" + database + "?key=k"); },
+                    ErrorCode::invalid_argument);
   };
   const std::string whole(64, 'x');
   EXPECT_NE(refusal(whole).find("the database '" + whole + "' is not"), std::string::npos);
@@ -230,7 +230,7 @@ TEST(RedisUrl, RefusesWhatItDoesNotUnderstand) {
       continue;
     }
     const std::string error =
-        test::error_of([&] { (void)parse_redis_url(url); }, ErrorCode::invalid_argument);
+        error_of([&] { (void)parse_redis_url(url); }, ErrorCode::invalid_argument);
     EXPECT_NE(error.find(says), std::string::npos) << url << ": " << error;
     EXPECT_EQ(error.find('\n'), std::string::npos) << url;
   }
@@ -247,7 +247,7 @@ TEST(RedisPattern, IsForTheFiltersOfAModuleOnOneServer) {
   EXPECT_EQ(parse_redis_pattern("redis+module://h/2?match=a*").key, "a*");
   for (const char* wrong : {"redis://h?match=*", "redis+module+cluster://h?match=*"}) {
     const std::string said =
-        test::error_of([&] { (void)parse_redis_pattern(wrong); }, ErrorCode::invalid_argument);
+        error_of([&] { (void)parse_redis_pattern(wrong); }, ErrorCode::invalid_argument);
     EXPECT_NE(said.find("of a module on one server"), std::string::npos) << said;
   }
 }
@@ -261,7 +261,7 @@ TEST(RedisUrl, NeverRepeatsAPassword) {
         "redis://me:secret?key=x@h/0", "redis://me:secret?key=x&shards=secret@h/0",
         "redis://me:x@y:secret?z@h?key=k", "redis+unix://me:x?db=secret@/s?key=k"}) {
     const std::string error =
-        test::error_of([&] { (void)parse_redis_url(url); }, ErrorCode::invalid_argument);
+        error_of([&] { (void)parse_redis_url(url); }, ErrorCode::invalid_argument);
     EXPECT_EQ(error.find("cret"), std::string::npos) << error;
   }
 }
@@ -274,11 +274,9 @@ TEST(RedisUrl, TakesAnyBytes) {
   int taken = 0;
   for (int i = 0; i < 200'000; ++i) {
     std::string text = i % 2 == 0 ? "redis://" : "redis+unix:///";
-    const std::uint64_t length = test::mix(state++) % 24;
-    for (std::uint64_t j = 0; j < length; ++j)
-      text += alphabet[test::mix(state++) % alphabet.size()];
-    if (i % 3 == 0)
-      text += "?key=" + std::string(1, alphabet[test::mix(state++) % alphabet.size()]);
+    const std::uint64_t length = mix(state++) % 24;
+    for (std::uint64_t j = 0; j < length; ++j) text += alphabet[mix(state++) % alphabet.size()];
+    if (i % 3 == 0) text += "?key=" + std::string(1, alphabet[mix(state++) % alphabet.size()]);
     try {
       const RedisUrl url = parse_redis_url(text);
       const RedisUrl again = parse_redis_url(url.text());
@@ -296,4 +294,4 @@ TEST(RedisUrl, TakesAnyBytes) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

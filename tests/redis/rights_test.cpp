@@ -18,15 +18,12 @@
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::error_of;
-using test::Server;
 
 Server& guarded_server() {
 #ifdef BLOOMERY_MODULE
-  static Server one({"--loadmodule", test::module_file()});
+  static Server one({"--loadmodule", module_file()});
 #else
   static Server one;
 #endif
@@ -220,11 +217,11 @@ TEST(Rights, WhatIsStagedExpiresWhereItMayNotBeRenamed) {
     SCOPED_TRACE(name);
     begin_anew();
     const std::size_t before = keys_for_ever();
-    test::Scripted node(guarded_server().path());
+    Scripted node(guarded_server().path());
     RedisAddress address = as_user({"~*", "+@all", "-rename"});
     address.socket.clear();
     address.port = node.port();
-    node.say([](const test::Scripted::Words& words) {
+    node.say([](const Scripted::Words& words) {
       return words[0] == "UNLINK" ? std::optional<std::string>("") : std::nullopt;
     });
     error_of(
@@ -364,4 +361,4 @@ TEST(Rights, ThoseThatAreNamedAreEnough) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

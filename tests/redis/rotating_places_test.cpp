@@ -10,13 +10,11 @@
 #include "redis/scripted.hpp"
 #include "redis/shapes.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::error_of;
-
 TEST(RotatingString, OfAnOlderGenerationIsNeitherOpenedNorReplaced) {
-  const test::Server& server = test::strings_server();
+  const Server& server = strings_server();
   server.ask({"FLUSHALL"});
   EXPECT_EQ(older_redis_key("a{b}c"), "a{b}c:older");
   // To rotate or to replace it would drop it.
@@ -53,7 +51,7 @@ TEST(RotatingString, OfAnOlderGenerationIsNeitherOpenedNorReplaced) {
 
 // The older generation of '{f}' would have the key that the one of 'f' has.
 TEST(RotatingString, ReplacesNoGenerationOfAnother) {
-  const test::Server& server = test::strings_server();
+  const Server& server = strings_server();
   server.ask({"FLUSHALL"});
   const auto create = [&](const std::string& key, bool replace) {
     return RotatingRedisFilter::create({server.address(), key}, 10'000, 1e-6, Hasher(),
@@ -69,9 +67,9 @@ TEST(RotatingString, ReplacesNoGenerationOfAnother) {
 
 // What is at the key whose older generation this would be is looked at, or it is an error.
 TEST(RotatingString, LooksForTheFilterThatItWouldBeAPartOf) {
-  const test::Server& server = test::strings_server();
+  const Server& server = strings_server();
   server.ask({"FLUSHALL"});
-  test::Scripted node(server.path());
+  Scripted node(server.path());
   const auto create = [&](const std::string& key, bool replace) {
     return RotatingRedisFilter::create({{.port = node.port()}, key}, 10'000, 1e-6, Hasher(),
                                        std::nullopt, replace);
@@ -88,7 +86,7 @@ TEST(RotatingString, LooksForTheFilterThatItWouldBeAPartOf) {
   server.ask({"SET", "b", server.get("{b}:older").substr(0, 128)});
   error_of([&] { open(); }, ErrorCode::mismatch);
   const auto answering = [&](const char* reply) {
-    node.say([reply](const test::Scripted::Words& words) -> std::optional<std::string> {
+    node.say([reply](const Scripted::Words& words) -> std::optional<std::string> {
       return words[0] == "GETRANGE" && words[1] == "b" ? std::optional<std::string>(reply)
                                                        : std::nullopt;
     });
@@ -106,7 +104,7 @@ TEST(RotatingString, LooksForTheFilterThatItWouldBeAPartOf) {
 }
 
 TEST(RotatingString, StaysWhereItCannotBeReplaced) {
-  const test::Server& server = test::strings_server();
+  const Server& server = strings_server();
   server.ask({"FLUSHALL"});
   const auto make = [&](std::uint64_t capacity, bool replace = true) {
     return RotatingRedisFilter::create({server.address(), "f"}, capacity, 1e-6, Hasher(),
@@ -138,4 +136,4 @@ TEST(RotatingString, StaysWhereItCannotBeReplaced) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

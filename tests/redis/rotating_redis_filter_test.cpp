@@ -11,14 +11,10 @@
 #include "redis/strings/redis_header.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::error_of;
-using test::keys_from;
-using test::RotatingStrings;
-
-INSTANTIATE_TEST_SUITE_P(In, RotatingStrings, test::every_shape(), test::name_of_shape);
+INSTANTIATE_TEST_SUITE_P(In, RotatingStrings, every_shape(), name_of_shape);
 
 TEST_P(RotatingStrings, ForgetAfterTheSecondRotation) {
   const auto first = keys_from(1, 3'000), second = keys_from(100'000, 3'000);
@@ -72,7 +68,7 @@ TEST_P(RotatingStrings, AnswerKeyByKey) {
   for (std::size_t i = 0; i < 1'000; ++i) {
     mixed.push_back(older[i]);
     mixed.push_back(newer[i]);
-    mixed.push_back(test::mix(900'000 + i));
+    mixed.push_back(mix(900'000 + i));
   }
   const auto answers = std::make_unique<bool[]>(mixed.size());
   const std::span<bool> found(answers.get(), mixed.size());
@@ -86,9 +82,9 @@ TEST_P(RotatingStrings, AnswerMoreKeysThanARoundTakes) {
   if (in_shards()) GTEST_SKIP() << "rounds know nothing of shards";
   auto filter = RotatingRedisFilter::create(place(), 100'000, 1e-6, Hasher());
   constexpr std::size_t kKeys = 66'000, kAbsent = 1'000;
-  EXPECT_EQ(filter.insert_hashes(test::hashes_of(filter.hasher(), 0, kKeys), {}), kKeys);
+  EXPECT_EQ(filter.insert_hashes(hashes_of(filter.hasher(), 0, kKeys), {}), kKeys);
   EXPECT_TRUE(filter.rotate());
-  const auto asked = test::hashes_of(filter.hasher(), kAbsent, kKeys);
+  const auto asked = hashes_of(filter.hasher(), kAbsent, kKeys);
   const auto answers = std::make_unique<bool[]>(kKeys);
   EXPECT_EQ(filter.may_contain_hashes(asked, std::span(answers.get(), kKeys)), kKeys - kAbsent);
   for (std::size_t i = 0; i < kKeys; ++i) ASSERT_EQ(answers[i], i < kKeys - kAbsent) << i;
@@ -174,12 +170,12 @@ TEST_P(RotatingStrings, CannotGoMissingUnseen) {
 // The newer string is asked again where the older one seems to be as new.
 TEST_P(RotatingStrings, AreNotAbsentWhereTheNewerOneGoesMeanwhile) {
   made().insert("a key");
-  test::Scripted proxy(server().path());
+  Scripted proxy(server().path());
   auto filter = RotatingRedisFilter::open({{.port = proxy.port()}, "f", place_to_open().shards});
   for (const std::string& key : keys())
     server().ask({"COPY", key, older_redis_key(key), "REPLACE"});
   int asked = 0;
-  proxy.say([&](const test::Scripted::Words& words) -> std::optional<std::string> {
+  proxy.say([&](const Scripted::Words& words) -> std::optional<std::string> {
     if (words[0] != "GETRANGE" || words[2] != "64" || words[3] != "79") return std::nullopt;
     ++asked;
     server().ask({"DEL", words[1]});
@@ -250,11 +246,10 @@ TEST_P(RotatingStrings, AreComparedFieldByField) {
 }
 
 class RotatingRates : public RotatingStrings {};
-INSTANTIATE_TEST_SUITE_P(In, RotatingRates, testing::Values(test::Shape(), test::Shape(5)),
-                         test::name_of_shape);
+INSTANTIATE_TEST_SUITE_P(In, RotatingRates, testing::Values(Shape(), Shape(5)), name_of_shape);
 
 TEST_P(RotatingRates, AreThoseOfBothGenerations) {
-  if (test::hurried()) GTEST_SKIP() << "long only because it draws many samples";
+  if (hurried()) GTEST_SKIP() << "long only because it draws many samples";
   auto filter = RotatingRedisFilter::create(place(), 20'000, 0.02);
   filter.insert_many(keys_from(1, 20'000));
   filter.rotate();
@@ -271,4 +266,4 @@ TEST_P(RotatingRates, AreThoseOfBothGenerations) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -14,13 +14,8 @@
 #include "redis/scripted.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::error_of;
-using test::keys_from;
-using test::Proxy;
-using test::RotatingStrings;
 
 // Rotations come at any moment. A key is found unless two of them were done since its insert.
 TEST_P(RotatingStrings, HaveNoMomentOfAmnesia) {
@@ -43,7 +38,7 @@ TEST_P(RotatingStrings, HaveNoMomentOfAmnesia) {
   // More keys where the rotator hardly gets a turn.
   for (std::uint64_t i = 0; i < 2'000 || (i < 50'000 && counter.generation() <= 50); ++i) {
     done = i;
-    const std::uint64_t key = test::mix(7'000'000 + i);
+    const std::uint64_t key = mix(7'000'000 + i);
     const std::uint64_t before = counter.generation();
     EXPECT_TRUE(filter.insert(key)) << "a new key that no client was told is new";
     const bool found = filter.may_contain(key);
@@ -76,7 +71,7 @@ TEST_P(RotatingStrings, AreRotatedOnceByManyAtATime) {
 }
 
 TEST_P(RotatingStrings, SayWhetherARotationWasDoneWhereTheConnectionBreaks) {
-  const test::Scratch scratch;
+  const Scratch scratch;
   Proxy proxy(scratch / "proxy", server().path());
   made();
   int asked_again = 0;
@@ -119,10 +114,10 @@ TEST_P(RotatingStrings, SayWhetherARotationWasDoneWhereTheConnectionBreaks) {
 TEST_P(RotatingStrings, AreNotSaidToBeRotatedByAnotherWhereTheyWentMeanwhile) {
   made();
   const std::string whole = server().get(keys()[0]);
-  test::Scripted proxy(server().path());
+  Scripted proxy(server().path());
   auto filter = RotatingRedisFilter::open({{.port = proxy.port()}, "f", place_to_open().shards});
   const auto before_the_script = [&](const std::function<void()>& act) {
-    proxy.say([=](const test::Scripted::Words& words) {
+    proxy.say([=](const Scripted::Words& words) {
       if (words.size() > 3 && words[0] == "EVAL" && words[3] == keys()[0]) act();
       return std::optional<std::string>();
     });
@@ -139,9 +134,9 @@ TEST_P(RotatingStrings, AreNotSaidToBeRotatedByAnotherWhereTheyWentMeanwhile) {
 TEST_P(RotatingStrings, AreNotSaidToBeRotatedWhereAnotherDidItAndAConnectionEnded) {
   if (strings() == 1) GTEST_SKIP() << "there are no other shards";
   made();
-  test::Scripted proxy(server().path());
+  Scripted proxy(server().path());
   auto filter = RotatingRedisFilter::open({{.port = proxy.port()}, "f", place_to_open().shards});
-  proxy.say([](const test::Scripted::Words& words) -> std::optional<std::string> {
+  proxy.say([](const Scripted::Words& words) -> std::optional<std::string> {
     if (words[0] != "EVAL" || words[3] != keys().back()) return std::nullopt;
     EXPECT_TRUE(open().rotate(2));
     return ":0\r\n+and what nobody asks for\r\n";
@@ -152,9 +147,9 @@ TEST_P(RotatingStrings, AreNotSaidToBeRotatedWhereAnotherDidItAndAConnectionEnde
 
 TEST_P(RotatingStrings, AreNotRotatedWhereAStringIsCutMeanwhile) {
   made();
-  test::Scripted proxy(server().path());
+  Scripted proxy(server().path());
   auto filter = RotatingRedisFilter::open({{.port = proxy.port()}, "f", place_to_open().shards});
-  proxy.say([](const test::Scripted::Words& words) -> std::optional<std::string> {
+  proxy.say([](const Scripted::Words& words) -> std::optional<std::string> {
     if (words[0] == "EVAL" && words[3] == keys().back())
       server().ask({"SET", words[3], server().get(words[3]).substr(0, 200)});
     return std::nullopt;
@@ -179,7 +174,7 @@ TEST_P(RotatingStrings, RotateNoOther) {
 // A client that dies while it rotates leaves shards of two generations. Everything works, nothing of the
 // last generation is lost, and the next rotation does the shards that are left.
 TEST_P(RotatingStrings, AreCompletedByTheNextRotation) {
-  const test::Scratch scratch;
+  const Scratch scratch;
   Proxy proxy(scratch / "proxy", server().path());
   auto mine = made();
   std::set<bool> mixed;
@@ -241,4 +236,4 @@ TEST_P(RotatingStrings, AreRotatedWhereAFailoverHasLostARotation) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

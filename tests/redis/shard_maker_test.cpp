@@ -18,12 +18,9 @@
 #include "redis/shards/staged_keys.hpp"
 #include "redis/strings/staged_strings.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::error_of;
-using test::Scripted;
-using test::Server;
 using Words = Scripted::Words;
 using Said = std::optional<std::string>;
 
@@ -193,4 +190,4 @@ TEST(StagedKeys, AreKeptWhileTheyAreMade) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

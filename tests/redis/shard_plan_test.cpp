@@ -20,10 +20,8 @@
 #include "redis/shards/shard_plan.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::error_of;
 
 TEST(Slot, IsTheClusters) {
   // From the specification, and from CLUSTER KEYSLOT of redis-server 7.0.
@@ -155,7 +153,7 @@ TEST(ShardPlan, TheFprIsTheStatedOne) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
     const Plan whole = detail::plan_for_shards(plan(1'920, 0.01, layout), shards);
     const Plan shard = detail::plan_of_shard(whole, shards);
-    test::Random random(7);
+    Random random(7);
     std::size_t false_positives = 0;
     const int filters = 200, looked_up = 3'000;
     for (int round = 0; round < filters; ++round) {
@@ -210,4 +208,4 @@ TEST(RedisPlan, IsRefusedBeforeAServerIsAsked) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -14,11 +14,10 @@
 #include "redis/server.hpp"
 #include "redis/wire/connection.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 using namespace std::chrono_literals;
-using test::error_of;
 
 // Answers one client with a text, piece by piece, whatever it asks.
 class Dripping {
@@ -51,7 +50,7 @@ class Dripping {
   std::string text_;
   std::size_t piece_;
   std::chrono::milliseconds pause_;
-  test::Listener listener_;
+  Listener listener_;
   std::thread thread_;
 };
 
@@ -93,7 +92,7 @@ TEST(SlowAnswers, ALargeAnswerTakesItsTime) {
 
 // An answer that stops is not a slow one, whatever it has earned.
 TEST(SlowAnswers, OneThatStopsIsSilence) {
-  const test::Listener listener;
+  const Listener listener;
   detail::Connection connection({.port = listener.port(), .timeout = 50ms});
   detail::Commands get;
   connection.send(get.command({"GET", "k"}));
@@ -116,4 +115,4 @@ TEST(SlowAnswers, EveryAnswerBeginsAnew) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -19,16 +19,13 @@
 #include "redis/server.hpp"
 #include "support/in_child.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::error_of;
-using test::Server;
 
 using namespace std::chrono_literals;
 
 TEST(Socket, SaysHowItsProgramMayOpenMore) {
-  EXPECT_TRUE(test::in_child([] {
+  EXPECT_TRUE(in_child([] {
     const rlimit none{.rlim_cur = 0, .rlim_max = 0};
     ::setrlimit(RLIMIT_NOFILE, &none);
     const std::string said = error_of(
@@ -42,14 +39,14 @@ TEST(Socket, SaysHowItsProgramMayOpenMore) {
 
 TEST(Socket, WaitsNoLongerThanItsTimeout) {
   // A client that nobody accepts fills the queue, and the server drops the packets of the next.
-  const test::Listener full(0);
+  const Listener full(0);
   const detail::Socket first({.port = full.port()}, "first");
   std::string said =
       error_of([&] { detail::Connection({.port = full.port(), .timeout = 20ms}).ask({"PING"}); },
                ErrorCode::unavailable);
   EXPECT_NE(said.find("cannot be reached: Connection timed out"), std::string::npos) << said;
   // One that is not read takes as many bytes as the system has room for.
-  const test::Listener deaf;
+  const Listener deaf;
   detail::Socket socket({.port = deaf.port(), .timeout = 20ms}, "deaf");
   said = error_of([&] { socket.send(std::string(std::size_t{32} << 20, 'x')); },
                   ErrorCode::unavailable);
@@ -58,7 +55,7 @@ TEST(Socket, WaitsNoLongerThanItsTimeout) {
 
 // It has hung up when the command is sent, but said why before.
 TEST(Socket, SaysWhyTheServerTookNoCommand) {
-  const test::Listener listener;
+  const Listener listener;
   for (const std::string said : {"-ERR max number of clients reached\r\n", "+OK\r\n", ""}) {
     detail::Socket socket({.port = listener.port()}, "full");
     const int client = ::accept(listener.fd(), nullptr, nullptr);
@@ -96,7 +93,7 @@ TEST(Socket, IsKeptAliveOverTcp) {
           value(fd, IPPROTO_TCP, TCP_KEEPINTVL) == 15 && value(fd, IPPROTO_TCP, TCP_KEEPCNT) == 4;
     return count;
   };
-  const test::Listener deaf;
+  const Listener deaf;
   const int before = kept();
   const detail::Socket socket({.port = deaf.port()}, "deaf");
   EXPECT_EQ(kept(), before + 1);
@@ -114,7 +111,7 @@ TEST(Socket, ConnectsAgainWhenTheServerHungUp) {
 
 // A busy server takes the next client when it comes to it.
 TEST(Socket, WaitsForRoomInTheQueueOfAPath) {
-  const test::Scratch scratch;
+  const Scratch scratch;
   const std::string path = scratch / "socket";
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
@@ -180,4 +177,4 @@ TEST(Socket, IsNotInThePlaceOfAStandardStream) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

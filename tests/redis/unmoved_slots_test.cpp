@@ -15,11 +15,10 @@
 #include "redis/nodes.hpp"
 #include "store/scratch.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::error_of;
-using Pair = test::NodePair;
+using Pair = NodePair;
 using Words = Pair::Words;
 using Said = Pair::Said;
 
@@ -72,7 +71,7 @@ TEST(UnmovedSlots, AWriterThatHasLostANodeDoesNotGoOn) {
     Pair pair;
     auto writer =
         RedisFilterWriter::of_keys({pair.address(), "copy", 2}, plan(10'000, 0.01), Hasher());
-    const auto hashes = test::hashes_of(Hasher(), 0, 100);
+    const auto hashes = hashes_of(Hasher(), 0, 100);
     writer.insert_hashes(hashes);
     pair.first.say([&](const Words& words) -> Said {
       return Pair::is_look_up(words) ? Said(lost) : std::nullopt;
@@ -94,7 +93,7 @@ TEST(UnmovedSlots, AWriterThatHasLostANodeDoesNotGoOn) {
 
 // Such a server takes the data of its master, in which the last writes may be missing. Its connections stay.
 TEST(UnmovedSlots, AServerThatWasAReplicaMeanwhileMayHaveLostAPart) {
-  const test::Server server;
+  const Server server;
   Filter whole(plan(10'000, 0.01));
   whole.insert_many(Pair::keys());
   for (const bool is_replica : {false, true})
@@ -116,7 +115,7 @@ TEST(UnmovedSlots, AServerThatWasAReplicaMeanwhileMayHaveLostAPart) {
   // Keys that are collected here are all written at the end.
   const RedisPlace place{server.address(), "collected"};
   auto keys = RedisFilterWriter::of_keys(place, whole.plan(), whole.hasher());
-  const auto hashes = test::hashes_of(Hasher(), 0, 100);
+  const auto hashes = hashes_of(Hasher(), 0, 100);
   keys.insert_hashes(hashes);
   server.become_replica_and_master_again();
   keys.publish();
@@ -150,7 +149,7 @@ TEST(UnmovedSlots, ABucketIsCopiedWholeOrNotAtAll) {
 
 // The history of a master has another name when its first replica has come, and when the last one left long ago.
 TEST(UnmovedSlots, ACopyOfTheServersDataIsNoLoss) {
-  const test::Server server;
+  const Server server;
   Filter whole(plan(10'000, 0.01));
   whole.insert_many(Pair::keys());
   auto writer =
@@ -176,17 +175,16 @@ TEST(UnmovedSlots, ACopyOfTheServersDataIsNoLoss) {
 
 // A server that nobody has copied for long calls its history so, too.
 TEST(UnmovedSlots, AServerThatWasAReplicaIsKnownWhenItsFormerNameIsGone) {
-  const std::string ports[] = {std::to_string(test::free_port()),
-                               std::to_string(test::free_port())};
+  const std::string ports[] = {std::to_string(free_port()), std::to_string(free_port())};
   const auto on = [](const std::string& port) {
     return std::vector<std::string>{"--port", port, "--repl-diskless-sync-delay", "0"};
   };
-  const test::Server server(on(ports[0])), other(on(ports[1]));
+  const Server server(on(ports[0])), other(on(ports[1]));
   server.ask({"CONFIG", "SET", "repl-backlog-ttl", "1"});
-  const auto wait = [](const test::Server& of, const std::string& line) {
-    test::Nodes::until([&] { return of.get_info("replication").find(line) != std::string::npos; });
+  const auto wait = [](const Server& of, const std::string& line) {
+    Nodes::until([&] { return of.get_info("replication").find(line) != std::string::npos; });
   };
-  const auto copy = [&](const test::Server& to, const std::string& from) {
+  const auto copy = [&](const Server& to, const std::string& from) {
     to.ask({"REPLICAOF", "127.0.0.1", from});
     wait(to, "master_link_status:up");
     to.ask({"REPLICAOF", "NO", "ONE"});
@@ -213,7 +211,7 @@ TEST(UnmovedSlots, AServerThatWasAReplicaIsKnownWhenItsFormerNameIsGone) {
 // A proxy keeps its connection to the client while it takes another server, or one that has started again.
 TEST(UnmovedSlots, AnotherServerBehindAProxyMayLackAPart) {
   Pair pair;
-  const test::Server other;
+  const Server other;
   Filter whole(plan(10'000, 0.01));
   auto writer = RedisFilterWriter::of_bits({pair.address(), "new"}, whole.plan(), whole.hasher());
   writer.write(0, whole.bytes());
@@ -258,4 +256,4 @@ TEST(UnmovedSlots, AnErrorOfTheServerIsNotTakenForAnotherHistory) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

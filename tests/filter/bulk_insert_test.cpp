@@ -17,7 +17,7 @@
 #include "support/layouts.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 constexpr std::size_t kOfAThread = 65'536;  // fewer keys are not shared out
@@ -30,7 +30,7 @@ using Keys = std::vector<std::uint64_t>;
 // One in four comes again.
 Keys some_keys(std::size_t count) {
   Keys keys(count);
-  for (std::size_t i = 0; i < count; ++i) keys[i] = test::mix(i % 4 == 3 ? i / 2 : i);
+  for (std::size_t i = 0; i < count; ++i) keys[i] = mix(i % 4 == 3 ? i / 2 : i);
   return keys;
 }
 
@@ -80,16 +80,16 @@ void expect_inserts_of_one_thread(F& filter, const Range& keys, bool exactly,
 
 TEST(BulkInsert, OfEveryKernelGivesTheBitsOfOneThread) {
   const Keys keys = some_keys(kCount);
-  for (const Layout layout : test::kLayouts)
+  for (const Layout layout : kLayouts)
     for (const std::uint64_t blocks : {1, 2, 1'009, 40'000}) {
-      if (test::hurried() && blocks != 1'009) continue;
-      const Plan some = test::plan_of(layout, blocks, 10);
+      if (hurried() && blocks != 1'009) continue;
+      const Plan some = plan_of(layout, blocks, 10);
       for (const detail::Kernel* kernel : detail::kernels_of(layout)) {
-        if (test::hurried() && kernel != detail::kernels_of(layout).back()) continue;
-        Filter filter = test::with_kernel(some, *kernel);
-        SCOPED_TRACE(test::describe(filter));
+        if (hurried() && kernel != detail::kernels_of(layout).back()) continue;
+        Filter filter = with_kernel(some, *kernel);
+        SCOPED_TRACE(describe(filter));
         expect_inserts_of_one_thread(filter, keys,
-                                     !test::has_two_blocks(layout) && layout != Layout::standard);
+                                     !has_two_blocks(layout) && layout != Layout::standard);
       }
     }
 }
@@ -97,17 +97,17 @@ TEST(BulkInsert, OfEveryKernelGivesTheBitsOfOneThread) {
 TEST(BulkInsert, OfEveryCountingKernelGivesTheCountersOfOneThread) {
   Keys keys = some_keys(kCount);
   std::fill_n(keys.begin() + 1'000, 300, keys[0]);  // until its counters are full
-  for (const Layout layout : test::kNarrowLayouts)
+  for (const Layout layout : kNarrowLayouts)
     for (const std::uint64_t blocks : {1, 2, 1'009, 10'000}) {
-      if (test::hurried() && blocks != 1'009) continue;
-      CountingFilter filter(test::plan_of(layout, blocks, 10));
+      if (hurried() && blocks != 1'009) continue;
+      CountingFilter filter(plan_of(layout, blocks, 10));
       for (const detail::CountingKernel* kernel :
            detail::kernels_of<detail::CountingKernel>(layout)) {
-        if (test::hurried() && kernel != detail::kernels_of<detail::CountingKernel>(layout).back())
+        if (hurried() && kernel != detail::kernels_of<detail::CountingKernel>(layout).back())
           continue;
         filter.use_kernel(*kernel);
         SCOPED_TRACE(std::string(to_string(layout)) + ", " + kernel->name);
-        expect_inserts_of_one_thread(filter, keys, !test::has_two_blocks(layout));
+        expect_inserts_of_one_thread(filter, keys, !has_two_blocks(layout));
       }
     }
 }
@@ -116,14 +116,14 @@ TEST(BulkInsert, TakesTextAndOtherHashes) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < kCount; ++i) texts.push_back("key " + std::to_string(i % 190'000));
   std::vector<std::int16_t> small(kCount);
-  for (std::size_t i = 0; i < kCount; ++i) small[i] = static_cast<std::int16_t>(test::mix(i));
+  for (std::size_t i = 0; i < kCount; ++i) small[i] = static_cast<std::int16_t>(mix(i));
   const Hasher hashers[] = {Hasher(HashFamily::xxh3, {.low = 7, .high = 0}),
                             Hasher(HashFamily::siphash, {.low = 7, .high = 9})};
   for (const Hasher& hasher : hashers)
-    for (const Layout layout : test::kPlainLayouts) {
-      if (test::hurried() && layout != Layout::blocked) continue;
+    for (const Layout layout : kPlainLayouts) {
+      if (hurried() && layout != Layout::blocked) continue;
       Filter filter(plan(200'000, 1e-4, layout), hasher);
-      SCOPED_TRACE(test::describe(filter));
+      SCOPED_TRACE(describe(filter));
       const bool exactly = layout == Layout::blocked;
       expect_inserts_of_one_thread(filter, texts, exactly);
       expect_inserts_of_one_thread(filter, small, exactly);
@@ -155,16 +155,16 @@ TEST(BulkInsert, EachKeyIsNewOnceWhereItHasTwoBlocks) {
 // Every key in one block, one list and chunk after chunk of it.
 TEST(BulkInsert, OfOneKeyManyTimes) {
   const Keys keys(kCount, 42);
-  for (const Layout layout : test::kPlainLayouts) {
+  for (const Layout layout : kPlainLayouts) {
     Filter filter(plan(1'000'000, 1e-3, layout));
-    SCOPED_TRACE(test::describe(filter));
+    SCOPED_TRACE(describe(filter));
     expect_inserts_of_one_thread(filter, keys, layout == Layout::blocked);
     filter.clear();
     if (layout != Layout::standard) {
       EXPECT_EQ(filter.insert_many(keys, {}, 3), 1U);
     }
   }
-  for (const std::uint32_t width : test::kWidths) {
+  for (const std::uint32_t width : kWidths) {
     CountingFilter filter(100'000, 0.01, width);
     expect_inserts_of_one_thread(filter, keys, true);
     EXPECT_EQ(filter.count_at_most(42), kUncounted);
@@ -177,32 +177,31 @@ TEST(BulkInsert, ByOneToSixtyFourThreadsInRounds) {
   static_assert(kOfSixtyFour > 2 * detail::kMostDivided);
   const Keys all = some_keys(kOfSixtyFour);
   const auto expect_inserts = [&](auto& filter, bool exactly) {
-    const bool few =
-        test::hurried() || (!test::nightly() && filter.plan().layout != Layout::blocked);
+    const bool few = hurried() || (!nightly() && filter.plan().layout != Layout::blocked);
     for (const unsigned threads : {0U, 1U, 4U, 8U, 16U, 32U, 64U}) {
       if (few && threads != 64) continue;
       const auto keys = std::span(all).first(std::max(threads, 4U) * kOfAThread + 12'345);
       expect_inserts_of_one_thread(filter, keys, exactly, {threads});
     }
   };
-  for (const Layout layout : test::kLayouts) {
-    if (test::hurried() && layout != Layout::blocked && layout != Layout::blocked2) continue;
+  for (const Layout layout : kLayouts) {
+    if (hurried() && layout != Layout::blocked && layout != Layout::blocked2) continue;
     Filter filter(plan(kOfSixtyFour, 0.01, layout));
-    SCOPED_TRACE(test::describe(filter));
-    expect_inserts(filter, !test::has_two_blocks(layout) && layout != Layout::standard);
+    SCOPED_TRACE(describe(filter));
+    expect_inserts(filter, !has_two_blocks(layout) && layout != Layout::standard);
   }
-  for (const Layout layout : test::kNarrowLayouts) {
-    if (test::hurried() && layout != Layout::blocked128) continue;
+  for (const Layout layout : kNarrowLayouts) {
+    if (hurried() && layout != Layout::blocked128) continue;
     CountingFilter filter(plan(kOfSixtyFour, 0.01, layout));
     SCOPED_TRACE("counting, " + std::string(to_string(layout)));
-    expect_inserts(filter, !test::has_two_blocks(layout));
+    expect_inserts(filter, !has_two_blocks(layout));
   }
 }
 
 // What the counts of threads alone do not show: that the keys are shared out.
 TEST(BulkInsert, SharesOutWhatIsWorthIt) {
   const Keys keys = some_keys(2 * kOfAThread);
-  Filter filter(plan(keys.size(), 0.01)), one_block(test::plan_of(Layout::blocked, 1, 8));
+  Filter filter(plan(keys.size(), 0.01)), one_block(plan_of(Layout::blocked, 1, 8));
   const auto shares = [&](const Filter& into, std::size_t count, unsigned threads) {
     const auto target =
         detail::bulk_target(into.plan().layout, into.bit_array(), into.hasher(), into.kernel());
@@ -218,8 +217,8 @@ TEST(BulkInsert, SharesOutWhatIsWorthIt) {
   EXPECT_FALSE(shares(filter, keys.size(), 0));
   EXPECT_EQ(filter.fill(), 0);
   constexpr std::uint64_t kBlocksOf12MiB = (std::uint64_t{12} << 20) / 64;
-  Filter below(test::plan_of(Layout::blocked, kBlocksOf12MiB - 1, 8)),
-      large(test::plan_of(Layout::blocked, kBlocksOf12MiB, 8));
+  Filter below(plan_of(Layout::blocked, kBlocksOf12MiB - 1, 8)),
+      large(plan_of(Layout::blocked, kBlocksOf12MiB, 8));
   EXPECT_FALSE(shares(below, keys.size(), 0));
   EXPECT_EQ(shares(large, keys.size(), 0), std::thread::hardware_concurrency() > 1);
   EXPECT_TRUE(shares(below, keys.size(), 2));
@@ -251,4 +250,4 @@ TEST(BulkInsert, WithTooLittleRoomIsAnErrorAndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

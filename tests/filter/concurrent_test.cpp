@@ -16,7 +16,7 @@
 #include "support/naive_filter.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 constexpr unsigned kThreads = 4;
@@ -53,10 +53,9 @@ void for_every_kernel(std::uint64_t blocks, Check check) {
   for (const BitArray& it : kArrays)
     for (const detail::Kernel* kernel : detail::kernels_of(it.layout))
       for (const Sharing sharing : kSharings) {
-        const Plan plan = test::plan_of(it.layout, blocks, it.hashes);
-        Filter plain(plan), shared = test::with_kernel(plan, *kernel);
-        SCOPED_TRACE(test::describe(shared) + ", sharing " +
-                     std::to_string(static_cast<int>(sharing)));
+        const Plan plan = plan_of(it.layout, blocks, it.hashes);
+        Filter plain(plan), shared = with_kernel(plan, *kernel);
+        SCOPED_TRACE(describe(shared) + ", sharing " + std::to_string(static_cast<int>(sharing)));
         check(plain, shared, sharing);
       }
 }
@@ -65,11 +64,11 @@ TEST(Concurrent, OneThreadGivesTheBitsAndAnswersOfTheFilter) {
   for_every_kernel(97, [](Filter& plain, Filter& shared, Sharing sharing) {
     ConcurrentFilter concurrent(shared, sharing);
     EXPECT_EQ(concurrent.sharing(), sharing);
-    for (const Hash128 hash : test::Random(1).hashes(4000)) {
+    for (const Hash128 hash : Random(1).hashes(4000)) {
       ASSERT_EQ(concurrent.may_contain_hash(hash), plain.may_contain_hash(hash));
       ASSERT_EQ(concurrent.insert_hash(hash), plain.insert_hash(hash));
     }
-    EXPECT_TRUE(test::same_bits(plain, shared));
+    EXPECT_TRUE(same_bits(plain, shared));
     EXPECT_EQ(concurrent.insert("text"), plain.insert("text"));
     EXPECT_EQ(concurrent.insert(42), plain.insert(42));
     EXPECT_TRUE(concurrent.may_contain("text") && concurrent.may_contain(42));
@@ -80,7 +79,7 @@ TEST(Concurrent, BulkCallsGiveTheAnswersOfSingleOnes) {
   for (const std::size_t count : {0, 1, 15, 16, 17, 31, 32, 33, 64, 500})
     for_every_kernel(11, [count](Filter& plain, Filter& shared, Sharing sharing) {
       ConcurrentFilter concurrent(shared, sharing);
-      const std::vector<Hash128> hashes = test::Random(count).hashes(count);
+      const std::vector<Hash128> hashes = Random(count).hashes(count);
       const auto fresh = std::make_unique<bool[]>(count), found = std::make_unique<bool[]>(count);
       const std::size_t before = concurrent.may_contain_hashes(hashes, {found.get(), count});
       EXPECT_EQ(before, 0U);
@@ -92,11 +91,11 @@ TEST(Concurrent, BulkCallsGiveTheAnswersOfSingleOnes) {
         expected += is_fresh;
       }
       EXPECT_EQ(yes, expected);
-      EXPECT_TRUE(test::same_bits(plain, shared));
+      EXPECT_TRUE(same_bits(plain, shared));
       EXPECT_EQ(concurrent.insert_hashes(hashes), 0U);
       EXPECT_EQ(concurrent.may_contain_hashes(hashes), count);
       // Other keys: some are there by chance, and these filters must agree on which.
-      const std::vector<Hash128> others = test::Random(1000 + count).hashes(count);
+      const std::vector<Hash128> others = Random(1000 + count).hashes(count);
       EXPECT_EQ(concurrent.may_contain_hashes(others, {found.get(), count}),
                 plain.may_contain_hashes(others, {fresh.get(), count}));
       EXPECT_TRUE(std::equal(found.get(), found.get() + count, fresh.get()));
@@ -107,10 +106,10 @@ TEST(Concurrent, BulkCallsGiveTheAnswersOfSingleOnes) {
 // start, so that they meet in the same words at the same time, where an update could be lost.
 TEST(Concurrent, DifferentKeysAreAllKept) {
   for (const BitArray& it : kArrays)
-    for (int round = 0; round < (test::nightly() ? 100 : 10); ++round) {
-      const Plan plan = test::plan_of(it.layout, 1009, it.hashes);
+    for (int round = 0; round < (nightly() ? 100 : 10); ++round) {
+      const Plan plan = plan_of(it.layout, 1009, it.hashes);
       Filter plain(plan), shared(plan);
-      std::vector<Hash128> hashes = test::Random(static_cast<std::uint64_t>(round)).hashes(20'000);
+      std::vector<Hash128> hashes = Random(static_cast<std::uint64_t>(round)).hashes(20'000);
       plain.insert_hashes(hashes);
       const std::size_t part = hashes.size() / kThreads;
       if (round % 2 == 1)
@@ -127,7 +126,7 @@ TEST(Concurrent, DifferentKeysAreAllKept) {
           for (const Hash128 hash : mine) concurrent.insert_hash(hash);
         EXPECT_EQ(concurrent.may_contain_hashes(mine), mine.size());
       });
-      EXPECT_TRUE(test::same_bits(plain, shared)) << test::describe(shared);
+      EXPECT_TRUE(same_bits(plain, shared)) << describe(shared);
     }
 }
 
@@ -136,9 +135,9 @@ TEST(Concurrent, AnyNumberOfThreadsGivesTheBitsOfOne) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2})
     for (const unsigned threads : {1U, 2U, 3U, 7U, 16U, 64U})
       for (const std::uint64_t blocks : {1U, 16U, 4001U}) {
-        const Plan plan = test::plan_of(layout, blocks, 8);
+        const Plan plan = plan_of(layout, blocks, 8);
         Filter plain(plan), shared(plan);
-        const std::vector<Hash128> hashes = test::Random(threads).hashes(64 * 200);
+        const std::vector<Hash128> hashes = Random(threads).hashes(64 * 200);
         plain.insert_hashes(hashes);
         at_once(threads, [&](unsigned id) {
           ConcurrentFilter concurrent(shared);
@@ -148,7 +147,7 @@ TEST(Concurrent, AnyNumberOfThreadsGivesTheBitsOfOne) {
           concurrent.insert_hashes(mine.first(mine.size() / 2));
           for (const Hash128 hash : mine.subspan(mine.size() / 2)) concurrent.insert_hash(hash);
         });
-        EXPECT_TRUE(test::same_bits(plain, shared)) << threads << " " << test::describe(shared);
+        EXPECT_TRUE(same_bits(plain, shared)) << threads << " " << describe(shared);
       }
 }
 
@@ -157,13 +156,13 @@ TEST(Concurrent, AnyNumberOfThreadsGivesTheBitsOfOne) {
 // under a lock, nobody else may be told.
 TEST(Concurrent, SomeoneIsToldThatAKeyIsNew) {
   for (const BitArray& it : kArrays)
-    for (int round = 0; round < (test::nightly() ? 50 : 6); ++round) {
+    for (int round = 0; round < (nightly() ? 50 : 6); ++round) {
       const Sharing sharing = kSharings[round % 2];
       const bool exactly_one = it.layout == Layout::blocked && sharing == Sharing::threads;
-      const Plan plan = test::plan_of(it.layout, 2001, it.hashes);
+      const Plan plan = plan_of(it.layout, 2001, it.hashes);
       Filter plain(plan), shared(plan);
       const std::vector<Hash128> hashes =
-          test::Random(100 + static_cast<std::uint64_t>(round)).hashes(1500);
+          Random(100 + static_cast<std::uint64_t>(round)).hashes(1500);
       plain.insert_hashes(hashes);
       std::vector<std::atomic<unsigned>> told(hashes.size());
       at_once(kThreads, [&](unsigned id) {
@@ -179,21 +178,21 @@ TEST(Concurrent, SomeoneIsToldThatAKeyIsNew) {
           told[which] += concurrent.insert_hash(hashes[which]);
         }
       });
-      EXPECT_TRUE(test::same_bits(plain, shared));
+      EXPECT_TRUE(same_bits(plain, shared));
       std::map<std::uint64_t, std::size_t> owners;
       for (const Hash128 hash : hashes)
-        for (const std::uint64_t position : test::positions(plan, hash)) ++owners[position];
+        for (const std::uint64_t position : positions(plan, hash)) ++owners[position];
       std::size_t sure = 0;
       for (std::size_t i = 0; i < hashes.size(); ++i) {
         if (exactly_one) {
-          EXPECT_LE(told[i].load(), 1U) << test::describe(shared) << " key " << i;
+          EXPECT_LE(told[i].load(), 1U) << describe(shared) << " key " << i;
         }
         const auto positions = test::positions(plan, hashes[i]);
         if (std::none_of(positions.begin(), positions.end(),
                          [&](std::uint64_t position) { return owners[position] == 1; }))
           continue;
         ++sure;
-        EXPECT_GE(told[i].load(), 1U) << test::describe(shared) << " key " << i;
+        EXPECT_GE(told[i].load(), 1U) << describe(shared) << " key " << i;
       }
       EXPECT_GT(sure, hashes.size() / 2);
     }
@@ -218,15 +217,15 @@ TEST(Concurrent, HandlesOfAFilterCannotSayDifferentThings) {
 // else. On every kernel, for each has its own code around the lock.
 TEST(Concurrent, AStoppedHolderDelaysOnlyInsertsOfItsStripe) {
   for (const detail::Kernel* kernel : detail::kernels_of(Layout::blocked)) {
-    Filter shared = test::with_kernel(test::plan_of(Layout::blocked, 64, 8), *kernel);
-    SCOPED_TRACE(test::describe(shared));
+    Filter shared = with_kernel(plan_of(Layout::blocked, 64, 8), *kernel);
+    SCOPED_TRACE(describe(shared));
     ConcurrentFilter concurrent(shared);
     const auto block_of = [&](Hash128 hash) {
       const detail::BitArray& array = shared.bit_array();
       return detail::words_of(array, detail::LayoutOf<Layout::blocked>::block<0>(array, hash));
     };
     std::vector<Hash128> here, elsewhere;
-    const std::vector<Hash128> hashes = test::Random(17).hashes(1000);
+    const std::vector<Hash128> hashes = Random(17).hashes(1000);
     for (const Hash128 hash : hashes)
       (block_of(hash) == block_of(hashes[0]) ? here : elsewhere).push_back(hash);
     ASSERT_GE(here.size(), 3U);
@@ -264,13 +263,13 @@ TEST(Concurrent, AStoppedHolderDelaysOnlyInsertsOfItsStripe) {
 TEST(Concurrent, AStoppedHolderDelaysOnlyKeysWithABlockInItsStripe) {
   using Blocks = detail::LayoutOf<Layout::blocked2>;
   for (const detail::Kernel* kernel : detail::kernels_of(Layout::blocked2)) {
-    Filter shared = test::with_kernel(test::plan_of(Layout::blocked2, 64, 8), *kernel);
-    SCOPED_TRACE(test::describe(shared));
+    Filter shared = with_kernel(plan_of(Layout::blocked2, 64, 8), *kernel);
+    SCOPED_TRACE(describe(shared));
     ConcurrentFilter concurrent(shared);
     const detail::BitArray& array = shared.bit_array();
     const void* const held = array.words;
     std::vector<Hash128> first, second, elsewhere;
-    for (const Hash128 hash : test::Random(18).hashes(1000)) {
+    for (const Hash128 hash : Random(18).hashes(1000)) {
       const bool a = detail::words_of(array, Blocks::block<0>(array, hash)) == held;
       const bool b = detail::words_of(array, Blocks::block<1>(array, hash)) == held;
       if (!a && !b) elsewhere.push_back(hash);
@@ -312,13 +311,13 @@ TEST(Concurrent, AStoppedHolderDelaysOnlyKeysWithABlockInItsStripe) {
 // With Sharing::processes no lock is asked for, since other processes would not see it.
 TEST(Concurrent, ProcessesTakeNoLocks) {
   for (const detail::Kernel* kernel : detail::kernels_of(Layout::blocked)) {
-    Filter shared = test::with_kernel(test::plan_of(Layout::blocked, 4, 8), *kernel);
+    Filter shared = with_kernel(plan_of(Layout::blocked, 4, 8), *kernel);
     ConcurrentFilter concurrent(shared, Sharing::processes);
     for (unsigned block = 0; block < 4; ++block)
       ASSERT_TRUE(detail::stripe_of(shared.bytes().data() + std::size_t{64} * block).try_lock());
-    const std::vector<Hash128> hashes = test::Random(19).hashes(40);
+    const std::vector<Hash128> hashes = Random(19).hashes(40);
     EXPECT_GT(concurrent.insert_hashes(hashes), 0U);
-    for (const Hash128 hash : test::Random(20).hashes(40)) concurrent.insert_hash(hash);
+    for (const Hash128 hash : Random(20).hashes(40)) concurrent.insert_hash(hash);
     EXPECT_EQ(concurrent.may_contain_hashes(hashes), hashes.size());
     for (unsigned block = 0; block < 4; ++block)
       detail::stripe_of(shared.bytes().data() + std::size_t{64} * block).unlock();
@@ -329,8 +328,8 @@ TEST(Concurrent, ProcessesTakeNoLocks) {
 TEST(Concurrent, LookUpsBesideInsertsSeeWhatHasReturned) {
   for (const BitArray& it : kArrays)
     for (const Sharing sharing : kSharings) {
-      Filter shared(test::plan_of(it.layout, 499, it.hashes));
-      const std::vector<Hash128> hashes = test::Random(7).hashes(20'000);
+      Filter shared(plan_of(it.layout, 499, it.hashes));
+      const std::vector<Hash128> hashes = Random(7).hashes(20'000);
       std::atomic<std::size_t> inserted{0};
       std::atomic<std::size_t> lost{0};
       at_once(kThreads, [&](unsigned id) {
@@ -342,7 +341,7 @@ TEST(Concurrent, LookUpsBesideInsertsSeeWhatHasReturned) {
           }
           return;
         }
-        test::Random random(id);
+        Random random(id);
         for (std::size_t done = 0; done < hashes.size();) {
           done = inserted.load(std::memory_order_acquire);
           if (done == 0) continue;
@@ -351,9 +350,9 @@ TEST(Concurrent, LookUpsBesideInsertsSeeWhatHasReturned) {
           lost += !concurrent.may_contain_hash(hashes[done - 1]);
         }
       });
-      EXPECT_EQ(lost.load(), 0U) << test::describe(shared);
+      EXPECT_EQ(lost.load(), 0U) << describe(shared);
     }
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -16,10 +16,8 @@
 #include "support/naive_counting.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::Random;
 
 CountingFilter with_kernel(const Plan& plan, const detail::CountingKernel& kernel) {
   CountingFilter filter(plan);
@@ -33,18 +31,16 @@ std::string describe(const CountingView& filter) {
          " blocks, kernel " + filter.kernel_name();
 }
 
-using test::same_counters;
-
 // Runs visit(reference, other) over a pair of empty filters for each width, hash count, size and
 // kernel (the scalar one too: its bulk calls are held against its single ones).
 template <class Visit>
 void each_kernel(std::initializer_list<std::uint64_t> sizes, Visit visit) {
-  for (const Layout layout : test::kNarrowLayouts)
-    for (const std::uint32_t k : test::hash_counts(layout))
+  for (const Layout layout : kNarrowLayouts)
+    for (const std::uint32_t k : hash_counts(layout))
       for (const std::uint64_t size : sizes) {
         const auto kernels = detail::kernels_of<detail::CountingKernel>(layout);
         for (const detail::CountingKernel* kernel : kernels) {
-          const Plan plan = test::plan_of(layout, size, k);
+          const Plan plan = plan_of(layout, size, k);
           CountingFilter reference = with_kernel(plan, *kernels.front());
           CountingFilter other = with_kernel(plan, *kernel);
           visit(reference, other);
@@ -57,14 +53,14 @@ void each_kernel(std::initializer_list<std::uint64_t> sizes, Visit visit) {
 }
 
 TEST(CountingKernels, ScalarIsTheNaiveFilter) {
-  for (const Layout layout : test::kNarrowLayouts)
-    for (const std::uint32_t k : test::hash_counts(layout))
+  for (const Layout layout : kNarrowLayouts)
+    for (const std::uint32_t k : hash_counts(layout))
       for (const std::uint64_t size : {1, 2, 37}) {
-        const Plan plan = test::plan_of(layout, size, k);
+        const Plan plan = plan_of(layout, size, k);
         CountingFilter filter =
             with_kernel(plan, *detail::kernels_of<detail::CountingKernel>(layout).front());
-        test::NaiveCounting naive(plan);
-        const std::vector<Hash128> hashes = test::mixed_hashes(k * 64 + size, 200);
+        NaiveCounting naive(plan);
+        const std::vector<Hash128> hashes = mixed_hashes(k * 64 + size, 200);
         for (int round = 0; round < (size == 1 ? 2 : 6); ++round)
           for (const Hash128 hash : hashes) {
             ASSERT_EQ(filter.may_contain_hash(hash), naive.may_contain(hash));
@@ -87,7 +83,7 @@ TEST(CountingKernels, ScalarIsTheNaiveFilter) {
 TEST(CountingKernels, SingleCallsAgree) {
   each_kernel({1, 3, 64, 1000}, [](CountingFilter& reference, CountingFilter& other) {
     const std::vector<Hash128> hashes =
-        test::mixed_hashes(reference.plan().bits + reference.plan().hashes, 300);
+        mixed_hashes(reference.plan().bits + reference.plan().hashes, 300);
     Random random(reference.plan().hashes);
     for (int i = 0; i < 1500; ++i) {
       const Hash128 hash = i % 8 == 0 ? random.hash() : hashes[random.below(hashes.size())];
@@ -117,7 +113,7 @@ TEST(CountingKernels, EveryCounterOfAKeyIsLookedAtAndNoOther) {
     };
     Random random(reference.plan().hashes);
     const Hash128 hash = random.hash();
-    for (const std::uint64_t position : test::positions(other.plan(), hash))
+    for (const std::uint64_t position : positions(other.plan(), hash))
       for (const unsigned value : {0U, 1U, 2U, full / 2, full - 1, full}) {
         for (std::size_t i = 0; i < reference.bytes().size(); ++i)
           reference.mutable_bytes()[i] = other.mutable_bytes()[i] =
@@ -130,7 +126,7 @@ TEST(CountingKernels, EveryCounterOfAKeyIsLookedAtAndNoOther) {
         const bool removed = reference.remove_hash(hash);
         ASSERT_EQ(other.remove_hash(hash), removed);
         // Where both blocks are one, a counter of one may be refused.
-        if (value == 0 || !test::has_two_blocks(other.plan().layout)) {
+        if (value == 0 || !has_two_blocks(other.plan().layout)) {
           ASSERT_EQ(removed, value != 0);
         }
         ASSERT_TRUE(same_counters(reference, other)) << value;
@@ -143,7 +139,7 @@ TEST(CountingKernels, EveryCounterOfAKeyIsLookedAtAndNoOther) {
 // Where both blocks of a key are one, it may have a counter in both halves: it counts by two.
 TEST(CountingKernels, AKeyMayHaveACounterTwice) {
   each_kernel({1}, [](CountingFilter&, CountingFilter& other) {
-    if (!test::has_two_blocks(other.plan().layout) || other.plan().hashes < 16) return;
+    if (!has_two_blocks(other.plan().layout) || other.plan().hashes < 16) return;
     Random random(other.plan().hashes);
     std::vector<std::uint64_t> positions;
     std::uint64_t twice = 0;
@@ -205,13 +201,13 @@ void bulk_agrees(CountingFilter& reference, CountingFilter& other, bool wanted, 
 }
 
 TEST(CountingKernels, BulkCallsAgree) {
-  const std::vector<Hash128> hashes = test::mixed_hashes(4, 1200);
+  const std::vector<Hash128> hashes = mixed_hashes(4, 1200);
   std::vector<std::uint64_t> keys(hashes.size());
   Random source(5);
   std::generate(keys.begin(), keys.end(), source);
   const Hasher hasher;
   each_kernel({1, 67}, [&](CountingFilter& reference, CountingFilter& other) {
-    if (!test::nightly() && reference.plan().hashes > 4 && reference.plan().hashes % 5 > 1) return;
+    if (!nightly() && reference.plan().hashes > 4 && reference.plan().hashes % 5 > 1) return;
     for (const bool wanted : {false, true})
       for (const std::size_t count : counting_bulk_counts()) {
         const std::size_t from = 1 + count % 3;
@@ -294,7 +290,7 @@ TEST(CountingKernels, UsedAndSaturatedCountersAreCounted) {
 }
 
 TEST(CountingKernels, NamesAreThoseOfBlock) {
-  for (const Layout layout : test::kNarrowLayouts) {
+  for (const Layout layout : kNarrowLayouts) {
     const auto kernels = detail::kernels_of<detail::CountingKernel>(layout);
     const auto blocks = detail::kernels_of(Layout::blocked);
     ASSERT_EQ(kernels.size(), blocks.size());
@@ -307,4 +303,4 @@ TEST(CountingKernels, NamesAreThoseOfBlock) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -13,14 +13,11 @@
 #include "support/layouts.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::full_of;
-using test::same_counters;
-
 TEST(Counting, InsertsAreTakenBack) {
-  for (const Layout layout : test::kNarrowLayouts) {
+  for (const Layout layout : kNarrowLayouts) {
     CountingFilter filter(plan(1000, 0.01, layout));
     const CountingFilter empty = filter.copy();
     const std::uint32_t width = filter.counter_bits();
@@ -47,8 +44,8 @@ TEST(Counting, InsertsAreTakenBack) {
 // Every family of keys, far beyond the capacity too: what is there is found, and what was all
 // taken back leaves nothing behind, but for counters that are saturated.
 TEST(Counting, WhatIsThereIsFoundWhateverWasRemoved) {
-  for (const test::KeyFamily& family : test::key_families())
-    for (const Layout layout : test::kNarrowLayouts)
+  for (const KeyFamily& family : key_families())
+    for (const Layout layout : kNarrowLayouts)
       for (const std::uint64_t keys : {300U, 3000U, 12'000U}) {
         CountingFilter filter(plan(3000, 0.01, layout));
         const std::vector<Hash128> stay = family.hashes(filter.hasher(), 0, keys);
@@ -69,7 +66,7 @@ TEST(Counting, WhatIsThereIsFoundWhateverWasRemoved) {
 
 // Up to 14 (254) a count is exact where no other key is near; at 15 (255) it is lost for good.
 TEST(Counting, SaturatedCountersStick) {
-  for (const Layout layout : test::kNarrowLayouts) {
+  for (const Layout layout : kNarrowLayouts) {
     const std::uint64_t full = full_of(counter_bits(layout));
     CountingFilter filter(plan(1000, 0.01, layout));
     for (std::uint64_t times = 1; times < full; ++times) {
@@ -101,7 +98,7 @@ TEST(Counting, SaturationIsAsRareAsDocumentsSay) {
     std::uint64_t times;
     double share;
   };
-  test::Random random(44);
+  Random random(44);
   for (const Row& row : {Row{4, 1, 0}, Row{4, 2, 1.26e-7}, Row{4, 3, 2.64e-4}, Row{4, 5, 1.84e-2},
                          Row{8, 20, 0}, Row{8, 50, 4.40e-6}, Row{8, 100, 8.25e-3}}) {
     CountingFilter filter(200'000, 0.01, row.width);
@@ -118,8 +115,8 @@ TEST(Counting, SaturationIsAsRareAsDocumentsSay) {
 
 // The promise of refusal, on a filter as full as its plan allows.
 TEST(Counting, ARefusedRemovalChangesNothing) {
-  test::Random random(41);
-  for (const Layout layout : test::kNarrowLayouts) {
+  Random random(41);
+  for (const Layout layout : kNarrowLayouts) {
     CountingFilter filter(plan(5000, 0.01, layout));
     for (int i = 0; i < 5000; ++i) filter.insert_hash(random.hash());
     const CountingFilter before = filter.copy();
@@ -135,8 +132,8 @@ TEST(Counting, ARefusedRemovalChangesNothing) {
 }
 
 TEST(Counting, MeasuresKnowDistinctKeysNotCounts) {
-  test::Random random(43);
-  for (const Layout layout : test::kNarrowLayouts) {
+  Random random(43);
+  for (const Layout layout : kNarrowLayouts) {
     CountingFilter filter(plan(10'000, 0.01, layout));
     EXPECT_EQ(filter.fill(), 0);
     EXPECT_EQ(filter.current_fpr(), 0);
@@ -187,4 +184,4 @@ TEST(Counting, TakesKeysOfEveryKind) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

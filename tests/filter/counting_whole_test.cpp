@@ -16,16 +16,11 @@
 #include "support/moved_from.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::expect_error;
-
-using test::full_of;
-using test::same_counters;
-
 TEST(Counting, MergeAddsCountsAndSaturates) {
-  for (const Layout layout : test::kNarrowLayouts) {
+  for (const Layout layout : kNarrowLayouts) {
     const std::uint64_t full = full_of(counter_bits(layout));
     const Plan plan = bloomery::plan(2000, 0.01, layout);
     CountingFilter left(plan), right(plan), both(plan);
@@ -83,8 +78,8 @@ TEST(Counting, RefusesToMixWhatDiffersAndNamesIt) {
 
 // Law: the equivalent plain filter answers what the counting filter answers, and keeps doing so for new keys.
 TEST(Counting, TheEquivalentPlainFilterAnswersTheSame) {
-  test::Random random(42);
-  for (const Layout layout : test::kNarrowLayouts)
+  Random random(42);
+  for (const Layout layout : kNarrowLayouts)
     for (const double load : {0.0, 0.3, 1.0, 3.0}) {
       const std::uint32_t width = counter_bits(layout);
       CountingFilter filter(plan(4000, 0.01, layout),
@@ -100,7 +95,7 @@ TEST(Counting, TheEquivalentPlainFilterAnswersTheSame) {
         ASSERT_EQ(plain.insert_hash(hash), filter.insert_hash(hash));
       }
       const Filter again = filter.to_plain();
-      EXPECT_TRUE(test::same_bits(plain, again));
+      EXPECT_TRUE(same_bits(plain, again));
       EXPECT_EQ(plain.fill(), filter.fill());
       EXPECT_NEAR(plain.current_fpr(), filter.current_fpr(), 1e-12);
       EXPECT_EQ(plain.estimated_items(), filter.estimated_items());
@@ -114,7 +109,7 @@ TEST(Counting, AnEquivalentPlainFilterCanBeSentAndStored) {
   const Filter plain = filter.to_plain();
   const Filter again = decode(encode(plain));
   EXPECT_EQ(again.plan(), plain.plan());
-  EXPECT_TRUE(test::same_bits(again, plain));
+  EXPECT_TRUE(same_bits(again, plain));
 }
 
 TEST(Counting, CopiesAndMovesLeadSeparateLives) {
@@ -138,7 +133,7 @@ TEST(Counting, CopiesAndMovesLeadSeparateLives) {
 }
 
 void expect_has_no_counters(CountingFilter& filter) {
-  test::expect_knows_nothing(filter);
+  expect_knows_nothing(filter);
   EXPECT_TRUE(filter.remove("anything"));
   EXPECT_EQ(filter.remove_many(std::vector<std::uint64_t>(100, 7)), 100U);
   EXPECT_EQ(filter.count_at_most("anything"), kUncounted);
@@ -153,7 +148,7 @@ void expect_has_no_counters(CountingFilter& filter) {
 }
 
 TEST(Counting, AFilterThatWasMovedFromTouchesNoCounters) {
-  for (const Layout layout : test::kNarrowLayouts)
+  for (const Layout layout : kNarrowLayouts)
     for (const detail::CountingKernel* kernel : detail::kernels_of<detail::CountingKernel>(layout))
       for (const std::uint64_t capacity : {100U, 1'000'000U}) {
         CountingFilter one(plan(capacity, 0.01, layout));
@@ -175,7 +170,7 @@ TEST(Counting, AFilterThatWasMovedFromTouchesNoCounters) {
 }
 
 TEST(Counting, BorrowsCountersOfTheRightSizeAndAlignment) {
-  for (const Layout layout : test::kNarrowLayouts) {
+  for (const Layout layout : kNarrowLayouts) {
     const Plan plan{layout, 1024, 4, 100, 0.01};
     const std::size_t size = 128 * counter_bits(layout);
     EXPECT_EQ(counting_bytes(plan), size);
@@ -195,7 +190,7 @@ TEST(Counting, BorrowsCountersOfTheRightSizeAndAlignment) {
 }
 
 TEST(Counting, ChecksThePlanBeforeItAllocates) {
-  for (const Layout layout : test::kPlainLayouts) {
+  for (const Layout layout : kPlainLayouts) {
     const Plan plain{layout, 5120, 4, 100, 0.01};
     expect_error(ErrorCode::invalid_argument, {std::string(to_string(layout)), "cannot count"},
                  [&] { CountingFilter{plain}; });
@@ -220,4 +215,4 @@ TEST(Counting, ChecksThePlanBeforeItAllocates) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -12,12 +12,8 @@
 #include "support/expect_error.hpp"
 #include "support/frozen.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::built;
-using test::digest;
-using test::integers_from;
 
 // The lower half of a hash counts once in a partition, so that for crafted hashes the number of keys depends on the
 // partitions, which depend on the number of keys: at 1 %, 39,997 keys have four partitions, and 40,797 one.
@@ -66,14 +62,14 @@ TEST(FrozenBuilder, TakesTheKeysOfOthers) {
   }
   FrozenBuilder builder(0.01), other(0.01, Hasher(HashFamily::xxh3, {.low = 5}));
   other.insert(1);
-  test::expect_error(ErrorCode::mismatch, {"hasher"}, [&] { builder.merge(std::move(other)); });
+  expect_error(ErrorCode::mismatch, {"hasher"}, [&] { builder.merge(std::move(other)); });
   EXPECT_EQ(other.inserted(), 1U);
 }
 
 // Each takes all that were merged before it, or gives itself to them: 200,000 calls deep, that would be the end of the
 // stack. With repeats, all keys are counted bucket by bucket.
 TEST(FrozenBuilder, TakesTheKeysOfVeryManyOthers) {
-  const std::uint64_t builders = test::hurried() ? 80'000 : 200'000, different = builders / 4 * 3;
+  const std::uint64_t builders = hurried() ? 80'000 : 200'000, different = builders / 4 * 3;
   FrozenBuilder all(0.01);
   for (std::uint64_t i = 0; i < builders; ++i) {
     FrozenBuilder one(0.01);
@@ -105,4 +101,4 @@ TEST(FrozenBuilder, BeginsAnewAfterBuilding) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

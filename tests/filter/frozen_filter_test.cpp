@@ -16,13 +16,8 @@
 #include "support/expect_error.hpp"
 #include "support/frozen.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::built;
-using test::bytes_of;
-using test::digest;
-using test::integers_from;
 
 void expect_all_found(const FrozenFilter& filter, std::span<const std::uint64_t> keys) {
   ASSERT_EQ(filter.keys(), keys.size());
@@ -34,8 +29,8 @@ void expect_all_found(const FrozenFilter& filter, std::span<const std::uint64_t>
 // By day all sizes up to 1,500 and every 331st after it; the geometry has a step at each power of two.
 TEST(FrozenFilter, FindsEveryKeyAtEverySize) {
   constexpr std::size_t kMost = 50'000;
-  const std::size_t all_up_to = test::nightly() ? kMost : test::hurried() ? 300 : 1'500;
-  const std::size_t step = test::hurried() ? 4'999 : 331;
+  const std::size_t all_up_to = nightly() ? kMost : hurried() ? 300 : 1'500;
+  const std::size_t step = hurried() ? 4'999 : 331;
   for (std::size_t size = 0; size <= kMost; size += size < all_up_to ? 1 : step)
     expect_all_found(built(integers_from(size << 32, size), 1.0 / 256),
                      integers_from(size << 32, size));
@@ -96,7 +91,7 @@ TEST(FrozenFilter, HasTheStatedRate) {
 // Fingerprints of r bits: an absent key's is any of 2^r, whatever its cells hold. Bounds as above up to r = 13; from
 // there on 300 are expected, and half of them more or less is a failure by chance below 1e-14 (Chernoff).
 TEST(FrozenFilter, HasTheRateOfEveryNumberOfBits) {
-  const unsigned most = test::nightly() ? 20 : test::hurried() ? 10 : 16;
+  const unsigned most = nightly() ? 20 : hurried() ? 10 : 16;
   for (unsigned bits = 1; bits <= most; ++bits) {
     const FrozenFilter filter =
         built(integers_from(0, 5'000), std::ldexp(1.0, -static_cast<int>(bits)));
@@ -225,7 +220,7 @@ TEST(FrozenFilter, CountsKeysOnce) {
     EXPECT_EQ(of_often.keys(), size);
     EXPECT_EQ(digest(of_often), digest(built(once, 0.01)));
   }
-  if (!test::nightly()) return;
+  if (!nightly()) return;
   // Only the number of partitions differs between the plans of both numbers of keys.
   const auto once = integers_from(0, 10'000'000);
   often = once;
@@ -306,7 +301,7 @@ TEST(FrozenFilter, HasPartitionsWithoutKeys) {
   for (std::size_t at = 0; at < 32; ++at) {
     auto wrong = bytes;  // its first partition has no keys
     wrong[at] = std::byte{1};
-    test::expect_error(ErrorCode::corrupt, {}, [&] {
+    expect_error(ErrorCode::corrupt, {}, [&] {
       (void)FrozenFilter::over(filter.plan(), filter.keys(), filter.hasher(), wrong);
     });
   }
@@ -338,17 +333,16 @@ TEST(FrozenFilter, BelievesNoTable) {
     (void)FrozenFilter::over(plan, count, filter.hasher(), bytes);
   };
   FrozenPlan plan = filter.plan();
-  test::expect_error(ErrorCode::corrupt, {}, [&] { with(plan, keys.size() + 1, right); });
-  test::expect_error(ErrorCode::corrupt, {"bytes"},
-                     [&] { with(plan, keys.size(), std::span(right).first(right.size() - 64)); });
+  expect_error(ErrorCode::corrupt, {}, [&] { with(plan, keys.size() + 1, right); });
+  expect_error(ErrorCode::corrupt, {"bytes"},
+               [&] { with(plan, keys.size(), std::span(right).first(right.size() - 64)); });
   plan.partitions = 4096;
-  test::expect_error(ErrorCode::corrupt, {}, [&] { with(plan, keys.size(), right); });
+  expect_error(ErrorCode::corrupt, {}, [&] { with(plan, keys.size(), right); });
   plan = frozen_plan(keys.size(), 0.01, 100);
-  test::expect_error(ErrorCode::invalid_argument, {"list()"},
-                     [&] { with(plan, keys.size(), right); });
+  expect_error(ErrorCode::invalid_argument, {"list()"}, [&] { with(plan, keys.size(), right); });
   plan = filter.plan();
   plan.fingerprint_bits = 33;
-  test::expect_error(ErrorCode::invalid_argument, {}, [&] { with(plan, keys.size(), right); });
+  expect_error(ErrorCode::invalid_argument, {}, [&] { with(plan, keys.size(), right); });
 }
 
 // Keys with one hash are one key; hashes that agree in one half are not.
@@ -363,4 +357,4 @@ TEST(FrozenFilter, TakesHashesThatAgreeInOneHalf) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

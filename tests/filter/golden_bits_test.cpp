@@ -14,7 +14,7 @@
 #include "support/naive_counting.hpp"
 #include "support/naive_filter.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 std::uint64_t digest(std::span<const std::byte> bytes) {
@@ -23,7 +23,7 @@ std::uint64_t digest(std::span<const std::byte> bytes) {
 
 TEST(GoldenBits, LaneMultipliers) {
   for (unsigned word = 0; word < 16; ++word)
-    EXPECT_EQ(detail::kLaneMultipliers[word], test::lane_multiplier(word)) << word;
+    EXPECT_EQ(detail::kLaneMultipliers[word], lane_multiplier(word)) << word;
   EXPECT_EQ(detail::kLaneMultipliers[0], 0xE220A839U);
   EXPECT_EQ(detail::kLaneMultipliers[15], 0x84BB3F97U);
 }
@@ -218,7 +218,7 @@ void expect_golden(const Golden& golden, auto work) {
   work(target, hasher);
   EXPECT_EQ(digest(filter.bytes()), golden.digest)
       << name_of(golden) << ": 0x" << std::hex << digest(filter.bytes());
-  if (test::hurried()) return;  // it is none of the library's code
+  if (hurried()) return;  // it is none of the library's code
   Naive naive(plan);
   work(naive, hasher);
   EXPECT_EQ(digest(naive.bytes()), golden.digest) << "naive " << name_of(golden);
@@ -226,7 +226,7 @@ void expect_golden(const Golden& golden, auto work) {
 
 TEST(GoldenBits, ArraysOfEveryLayout) {
   for (const Golden& golden : kGolden)
-    expect_golden<Filter, test::NaiveFilter>(
+    expect_golden<Filter, NaiveFilter>(
         golden, [](auto& target, const Hasher& hasher) { insert_keys(target, hasher); });
 }
 
@@ -337,7 +337,7 @@ void count_keys(Target& target, const Hasher& hasher) {
 
 TEST(GoldenBits, CountersOfEveryWidth) {
   for (const Golden& golden : kGoldenCounters)
-    expect_golden<CountingFilter, test::NaiveCounting>(
+    expect_golden<CountingFilter, NaiveCounting>(
         golden, [](auto& target, const Hasher& hasher) { count_keys(target, hasher); });
 }
 
@@ -392,4 +392,4 @@ TEST(GoldenBits, OneKeyByHand) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

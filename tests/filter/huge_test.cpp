@@ -18,7 +18,7 @@
 #include "support/random.hpp"
 #include "support/statistics.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 class LentBytes {
@@ -57,9 +57,9 @@ void check(const Plan& plan, const std::vector<Hash128>& hashes, Insert insert, 
   insert(view, hashes);
   std::uint64_t highest = 0, beyond = 0, all = 0;
   for (const Hash128 hash : hashes)
-    for (const std::uint64_t position : test::positions(plan, hash)) {
+    for (const std::uint64_t position : positions(plan, hash)) {
       ASSERT_LT(position, plan.bits);
-      ASSERT_TRUE(test::bit_of(view.bytes(), position)) << what << ": bit " << position;
+      ASSERT_TRUE(bit_of(view.bytes(), position)) << what << ": bit " << position;
       highest = std::max(highest, position);
       beyond += position >> 32 != 0;
       ++all;
@@ -74,14 +74,14 @@ void check(const Plan& plan, const std::vector<Hash128>& hashes, Insert insert, 
 }
 
 std::vector<Hash128> some_hashes() {
-  std::vector<Hash128> out = test::Random(31).hashes(250);
+  std::vector<Hash128> out = Random(31).hashes(250);
   out.push_back({~std::uint64_t{0}, ~std::uint64_t{0}});
   return out;
 }
 
 TEST(Huge, EveryKernelUsesTheWholeArray) {
   const std::vector<Hash128> hashes = some_hashes();
-  for (const Layout layout : test::kLayouts)
+  for (const Layout layout : kLayouts)
     for (const std::uint64_t bits : sizes_of(layout))
       for (const detail::Kernel* kernel : detail::kernels_of(layout))
         for (const bool bulk : {false, true})
@@ -103,12 +103,12 @@ TEST(Huge, EveryKernelUsesTheWholeArray) {
 
 // Integers are hashed and located eight at a time in some kernels.
 TEST(Huge, IntegersUseTheWholeArray) {
-  test::Random random(32);
+  Random random(32);
   std::vector<std::uint64_t> keys(250);
   for (std::uint64_t& key : keys) key = random();
   std::vector<Hash128> hashes;
   for (const std::uint64_t key : keys) hashes.push_back(Hasher()(key));
-  for (const Layout layout : test::kLayouts)
+  for (const Layout layout : kLayouts)
     for (const std::uint64_t bits : sizes_of(layout))
       for (const detail::Kernel* kernel : detail::kernels_of(layout))
         check(
@@ -125,7 +125,7 @@ TEST(Huge, IntegersUseTheWholeArray) {
 
 TEST(Huge, ConcurrentInsertsUseTheWholeArray) {
   const std::vector<Hash128> hashes = some_hashes();
-  for (const Layout layout : test::kLayouts)
+  for (const Layout layout : kLayouts)
     for (const std::uint64_t bits : sizes_of(layout))
       check(
           {layout, bits, 4, 1000, 0.01}, hashes,
@@ -141,7 +141,7 @@ TEST(Huge, ConcurrentInsertsUseTheWholeArray) {
 // A counting filter of 2^38 (2^37) counters has as many blocks as a plain one of 2^40 bits.
 TEST(Huge, CountingKernelsUseTheWholeArray) {
   const std::vector<Hash128> hashes = some_hashes();
-  for (const Layout layout : test::kNarrowLayouts)
+  for (const Layout layout : kNarrowLayouts)
     for (const std::uint64_t counters : sizes_of(layout))
       for (const detail::CountingKernel* kernel :
            detail::kernels_of<detail::CountingKernel>(layout)) {
@@ -153,12 +153,12 @@ TEST(Huge, CountingKernelsUseTheWholeArray) {
         view.insert_hashes(hashes);
         const std::uint32_t width = counter_bits(layout);
         for (const Hash128 hash : hashes)
-          for (const std::uint64_t position : test::positions(plan, hash))
-            ASSERT_TRUE(test::bit_of(view.bytes(), position * width)) << kernel->name;
+          for (const std::uint64_t position : positions(plan, hash))
+            ASSERT_TRUE(bit_of(view.bytes(), position * width)) << kernel->name;
         EXPECT_EQ(view.remove_hashes(hashes), hashes.size());
         EXPECT_EQ(view.may_contain_hashes(hashes), 0U);
       }
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -10,7 +10,7 @@
 
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 #ifdef BLOOMERY_SINGLE_BLOCK
@@ -34,7 +34,7 @@ struct alignas(64) Block {
 // Calls visit(k, masks, low, block) with blocks that a quarter of the bits are on in.
 template <class Visit>
 void for_blocks(Visit visit) {
-  test::Random random(1);
+  Random random(1);
   for (std::uint32_t k = 1; k <= 16; ++k)
     for (int round = 0; round < 64; ++round) {
       const std::uint64_t low = random() >> 6 | static_cast<std::uint64_t>(round) << 58;
@@ -166,4 +166,4 @@ TEST_F(InlineBlock, AnswersAsTheScalarKernel) {
 #endif
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

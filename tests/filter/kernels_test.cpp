@@ -18,11 +18,8 @@
 #include "support/naive_filter.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::kLayouts;
-using test::Random;
 
 constexpr std::uint64_t kBlockCounts[] = {1, 2, 3, 7, 64, 1000, 4097};
 
@@ -52,10 +49,10 @@ class Answers {
 
 // A bulk call applies keys as single calls do, for which every count is tried.
 std::vector<std::uint32_t> bulk_hash_counts(Layout layout) {
-  std::vector<std::uint32_t> out = test::hash_counts(layout);
-  if (!test::nightly()) std::erase_if(out, [](std::uint32_t k) { return k > 4 && k % 8 > 1; });
+  std::vector<std::uint32_t> out = hash_counts(layout);
+  if (!nightly()) std::erase_if(out, [](std::uint32_t k) { return k > 4 && k % 8 > 1; });
   // Which memory is read and written does not depend on k.
-  if (test::hurried()) std::erase_if(out, [](std::uint32_t k) { return k > 2 && k % 16 != 0; });
+  if (hurried()) std::erase_if(out, [](std::uint32_t k) { return k > 2 && k % 16 != 0; });
   return out;
 }
 
@@ -64,16 +61,16 @@ std::vector<std::uint32_t> bulk_hash_counts(Layout layout) {
 template <class Visit>
 void each_kernel(std::span<const std::uint64_t> block_counts, Visit visit, bool bulk = false) {
   for (const Layout layout : kLayouts)
-    for (const std::uint32_t k : bulk ? bulk_hash_counts(layout) : test::hash_counts(layout))
+    for (const std::uint32_t k : bulk ? bulk_hash_counts(layout) : hash_counts(layout))
       for (const std::uint64_t blocks : block_counts) {
         const auto kernels = detail::kernels_of(layout);
         for (const detail::Kernel* kernel : kernels) {
-          const Plan plan = test::plan_of(layout, blocks, k);
-          Filter reference = test::with_kernel(plan, *kernels.front());
-          Filter other = test::with_kernel(plan, *kernel);
+          const Plan plan = plan_of(layout, blocks, k);
+          Filter reference = with_kernel(plan, *kernels.front());
+          Filter other = with_kernel(plan, *kernel);
           visit(reference, other);
           if (testing::Test::HasFatalFailure()) {
-            ADD_FAILURE() << "with " << test::describe(other);
+            ADD_FAILURE() << "with " << describe(other);
             return;
           }
         }
@@ -94,30 +91,29 @@ TEST(Kernels, ScalarComesFirstAndNamesAreDistinct) {
 
 TEST(Kernels, ScalarIsTheNaiveFilter) {
   for (const Layout layout : kLayouts)
-    for (const std::uint32_t k : test::hash_counts(layout))
+    for (const std::uint32_t k : hash_counts(layout))
       for (const std::uint64_t blocks : {1, 2, 3, 37}) {
-        const Plan plan = test::plan_of(layout, blocks, k);
-        Filter filter = test::with_kernel(plan, *detail::kernels_of(layout).front());
-        test::NaiveFilter naive(plan);
-        for (const Hash128 hash : test::mixed_hashes(k * 64 + blocks, 300)) {
+        const Plan plan = plan_of(layout, blocks, k);
+        Filter filter = with_kernel(plan, *detail::kernels_of(layout).front());
+        NaiveFilter naive(plan);
+        for (const Hash128 hash : mixed_hashes(k * 64 + blocks, 300)) {
           ASSERT_EQ(filter.may_contain_hash(hash), naive.may_contain(hash));
-          ASSERT_EQ(filter.insert_hash(hash), naive.insert(hash)) << test::describe(filter);
+          ASSERT_EQ(filter.insert_hash(hash), naive.insert(hash)) << describe(filter);
         }
         const std::vector<std::byte> expected = naive.bytes();
         ASSERT_TRUE(std::equal(expected.begin(), expected.end(), filter.bytes().begin()))
-            << test::describe(filter);
+            << describe(filter);
       }
 }
 
 TEST(Kernels, SingleCallsAgree) {
   each_kernel(kBlockCounts, [](Filter& reference, Filter& other) {
-    for (const Hash128 hash :
-         test::mixed_hashes(reference.plan().bits + reference.plan().hashes, 400)) {
+    for (const Hash128 hash : mixed_hashes(reference.plan().bits + reference.plan().hashes, 400)) {
       ASSERT_EQ(reference.may_contain_hash(hash), other.may_contain_hash(hash));
       ASSERT_EQ(reference.insert_hash(hash), other.insert_hash(hash));
       ASSERT_TRUE(other.may_contain_hash(hash));
     }
-    ASSERT_TRUE(test::same_bits(reference, other));
+    ASSERT_TRUE(same_bits(reference, other));
     Random absent(99);
     for (int i = 0; i < 400; ++i) {
       const Hash128 hash = absent.hash();
@@ -134,7 +130,7 @@ TEST(Kernels, EveryBitOfAKeyIsLookedAt) {
     Random source(reference.plan().hashes);
     for (int round = 0; round < 4; ++round) {
       const Hash128 hash = source.hash();
-      for (const std::uint64_t position : test::positions(other.plan(), hash)) {
+      for (const std::uint64_t position : positions(other.plan(), hash)) {
         std::fill(other.mutable_bytes().begin(), other.mutable_bytes().end(), std::byte{0xFF});
         ASSERT_TRUE(other.may_contain_hash(hash));
         std::byte& byte = other.mutable_bytes()[position / 8];
@@ -174,7 +170,7 @@ void bulk_agrees(std::span<const Key> all, Filter& reference, Filter& other, boo
   if (answers) {
     ASSERT_EQ(*written, expected) << count;
   }
-  ASSERT_TRUE(test::same_bits(reference, other)) << count;
+  ASSERT_TRUE(same_bits(reference, other)) << count;
 }
 
 // Look-ups and inserts of any number of keys, with answers and without, by each kernel.
@@ -202,7 +198,7 @@ void all_bulk_calls_agree(const std::vector<Key>& keys, auto find, auto find_man
 
 TEST(Kernels, BulkCallsOfHashesAgree) {
   all_bulk_calls_agree(
-      test::mixed_hashes(4, 1200),
+      mixed_hashes(4, 1200),
       [](Filter& filter, Hash128 hash) { return filter.may_contain_hash(hash); },
       [](Filter& filter, auto keys, auto out) { return filter.may_contain_hashes(keys, out); },
       [](Filter& filter, Hash128 hash) { return filter.insert_hash(hash); },
@@ -230,12 +226,12 @@ TEST(Kernels, BulkIntegersAreHashedAsSingleOnes) {
                                Hasher(HashFamily::siphash, {.low = 1, .high = 2})})
     for (const Layout layout : kLayouts)
       for (const detail::Kernel* kernel : detail::kernels_of(layout)) {
-        const Plan plan = test::plan_of(layout, 211, 6);
-        Filter one = test::with_kernel(plan, *kernel, hasher);
-        Filter many = test::with_kernel(plan, *kernel, hasher);
+        const Plan plan = plan_of(layout, 211, 6);
+        Filter one = with_kernel(plan, *kernel, hasher);
+        Filter many = with_kernel(plan, *kernel, hasher);
         for (const std::uint64_t key : keys) one.insert(key);
         EXPECT_GT(many.insert_many(keys), keys.size() / 2);
-        EXPECT_TRUE(test::same_bits(one, many)) << test::describe(many);
+        EXPECT_TRUE(same_bits(one, many)) << describe(many);
         EXPECT_EQ(many.may_contain_many(keys), keys.size());
       }
 }
@@ -254,7 +250,7 @@ TEST(Kernels, NoUpdateIsLostWhereKeysShareABlock) {
     for (const Hash128 hash : hashes) expected.push_back(reference.insert_hash(hash));
     Answers fresh(hashes.size());
     other.insert_hashes(hashes, {fresh.data(), hashes.size()});
-    ASSERT_TRUE(test::same_bits(reference, other));
+    ASSERT_TRUE(same_bits(reference, other));
     ASSERT_EQ(fresh.get(), expected);
     ASSERT_EQ(other.may_contain_hashes(hashes), hashes.size());
   });
@@ -267,7 +263,7 @@ TEST(Kernels, RangesOfEveryKindGoTheSameWay) {
     strings.push_back("key " + std::to_string(i));
     small.push_back(i * 7919);
   }
-  const Plan plan = test::plan_of(Layout::blocked, 500, 8);
+  const Plan plan = plan_of(Layout::blocked, 500, 8);
   Filter one(plan), many(plan);
   std::vector<bool> expected;
   for (const std::string& key : strings) expected.push_back(one.insert(key));
@@ -277,7 +273,7 @@ TEST(Kernels, RangesOfEveryKindGoTheSameWay) {
   EXPECT_EQ(fresh.get(), expected);
   for (const std::uint32_t key : small) one.insert(key);
   many.insert_many(small);
-  EXPECT_TRUE(test::same_bits(one, many));
+  EXPECT_TRUE(same_bits(one, many));
   EXPECT_EQ(many.may_contain_many(strings), strings.size());
   EXPECT_EQ(many.may_contain_many(small), small.size());
 }
@@ -286,7 +282,7 @@ TEST(Kernels, CountOnesAgree) {
   for (const Layout layout : kLayouts)
     for (const detail::Kernel* kernel : detail::kernels_of(layout))
       for (const std::uint64_t blocks : {1, 2, 3, 1001}) {
-        Filter filter(test::plan_of(layout, blocks, 2));
+        Filter filter(plan_of(layout, blocks, 2));
         Random source(blocks);
         std::uint64_t expected = 0;
         for (std::byte& byte : filter.mutable_bytes()) {
@@ -321,12 +317,11 @@ TEST_F(ForcedKernel, EveryNameOfThisMachineIsTaken) {
     EXPECT_EQ(detail::inline_path_of(Layout::blocked), detail::InlinePath::none);
     EXPECT_STREQ(Filter(1000, 0.01).kernel_name(), wanted->name);
     for (const Layout layout : kLayouts) {
-      Filter forced(test::plan_of(layout, 99, 8));
-      Filter reference =
-          test::with_kernel(test::plan_of(layout, 99, 8), *detail::kernels_of(layout).front());
+      Filter forced(plan_of(layout, 99, 8));
+      Filter reference = with_kernel(plan_of(layout, 99, 8), *detail::kernels_of(layout).front());
       for (std::uint64_t key = 0; key < 500; ++key)
-        ASSERT_EQ(forced.insert(key), reference.insert(key)) << test::describe(forced);
-      EXPECT_TRUE(test::same_bits(forced, reference));
+        ASSERT_EQ(forced.insert(key), reference.insert(key)) << describe(forced);
+      EXPECT_TRUE(same_bits(forced, reference));
     }
   }
 }
@@ -357,4 +352,4 @@ TEST_F(ForcedKernel, UnsetOrEmptyMeansTheBest) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

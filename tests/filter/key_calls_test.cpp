@@ -18,7 +18,7 @@
 #include "support/read_once.hpp"
 #include "support/throwing_key.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 constexpr std::size_t kKeys = 3'000;  // more than are hashed or answered at once
@@ -109,7 +109,7 @@ TYPED_TEST(KeyCalls, TakeAnyRangeOfKeysAndOfAnswers) {
   this->template expect_same<std::list<char>>(
       [&] { return std::list<std::uint32_t>(keys.begin(), keys.end()); });
   this->template expect_same<std::vector<bool>>(
-      [&] { return test::ReadOnce(std::span<const std::uint64_t>(keys)); });
+      [&] { return ReadOnce(std::span<const std::uint64_t>(keys)); });
 }
 
 TYPED_TEST(KeyCalls, TakeTextsThatAreReadOnce) {
@@ -121,8 +121,7 @@ TYPED_TEST(KeyCalls, TakeTextsThatAreReadOnce) {
   for (const std::string& key : keys) ends.push_back(key.substr(4));
   Filter words(small_plan()), by_text(small_plan());
   std::vector<bool> fresh(kKeys);
-  const std::size_t count =
-      words.insert_many(test::ReadOnce(std::span<const std::string>(ends)), fresh);
+  const std::size_t count = words.insert_many(ReadOnce(std::span<const std::string>(ends)), fresh);
   for (std::size_t i = 0; i < kKeys; ++i) ASSERT_EQ(fresh[i], by_text.insert(ends[i])) << i;
   EXPECT_EQ(count, this->count(fresh));
 }
@@ -143,10 +142,10 @@ TYPED_TEST(KeyCalls, TakeHashes) {
 TYPED_TEST(KeyCalls, ChangeNothingWithoutRoomForTheAnswers) {
   const std::vector<std::uint64_t> keys = {1, 2, 3};
   std::vector<bool> two(2);
-  test::expect_error(ErrorCode::invalid_argument, {"room for 2 answers", "3 keys"},
-                     [&] { this->one_.filter.insert_many(keys, two); });
-  test::expect_error(ErrorCode::invalid_argument, {"room for 2 answers", "3 keys"},
-                     [&] { this->one_.filter.may_contain_many(keys, two); });
+  expect_error(ErrorCode::invalid_argument, {"room for 2 answers", "3 keys"},
+               [&] { this->one_.filter.insert_many(keys, two); });
+  expect_error(ErrorCode::invalid_argument, {"room for 2 answers", "3 keys"},
+               [&] { this->one_.filter.may_contain_many(keys, two); });
   EXPECT_EQ(this->one_.filter.may_contain_many(keys), 0U);
 }
 
@@ -166,7 +165,7 @@ struct TooLittleRoom {
 };
 
 void refuse_room(const std::function<void()>& call) {
-  test::expect_error(ErrorCode::invalid_argument, {"room for 2999 answers", "3000 keys"}, call);
+  expect_error(ErrorCode::invalid_argument, {"room for 2999 answers", "3000 keys"}, call);
 }
 
 template <class F>
@@ -185,7 +184,7 @@ void expect_no_look_up_without_room(const F& filter) {
 template <class F>
 void expect_no_change_without_room(F& filter) {
   TooLittleRoom to(filter);
-  const auto once = [&] { return test::ReadOnce(std::span<const std::uint64_t>(to.keys)); };
+  const auto once = [&] { return ReadOnce(std::span<const std::uint64_t>(to.keys)); };
   refuse_room([&] { filter.insert_hashes(to.hashes, to.direct); });
   refuse_room([&] { filter.insert_hashes(to.hashes, to.copied); });
   refuse_room([&] { filter.insert_many(to.keys, to.direct); });
@@ -226,14 +225,14 @@ TYPED_TEST(KeyCalls, WriteNoAnswerPastTheRoomOfARangeThatIsWrongAboutItself) {
            [&] { this->one_.filter.may_contain_many(keys, direct); },
            [&] { this->one_.filter.may_contain_many(keys, copied); },
            [&] { this->one_.filter.insert_many(keys, direct); }})
-    test::expect_error(ErrorCode::invalid_argument, {"room for 2 answers"}, call);
+    expect_error(ErrorCode::invalid_argument, {"room for 2 answers"}, call);
   EXPECT_TRUE(std::all_of(room.get() + 2, room.get() + kKeys, [](bool each) { return each; }));
 }
 
 TYPED_TEST(KeyCalls, ThrowWhatTheConversionOfAKeyThrows) {
   auto& filter = this->one_.filter;
   const std::string text = "a text";
-  const test::ThrowingKey good(text), bad("no text", true);
+  const ThrowingKey good(text), bad("no text", true);
   static_assert(noexcept(filter.may_contain(text)) && !noexcept(filter.may_contain(good)));
   static_assert(noexcept(filter.may_contain("a text"))&& noexcept(filter.hash(1)));
   EXPECT_THROW((void)filter.insert(bad), std::domain_error);
@@ -241,12 +240,12 @@ TYPED_TEST(KeyCalls, ThrowWhatTheConversionOfAKeyThrows) {
   EXPECT_TRUE(filter.insert(good));
   EXPECT_TRUE(filter.may_contain(text));
 
-  const auto keys = test::throwing_keys(kKeys, kKeys - 1);
+  const auto keys = throwing_keys(kKeys, kKeys - 1);
   const auto room = std::make_unique<bool[]>(kKeys);
   const std::span<bool> found(room.get(), kKeys);
   EXPECT_THROW(filter.insert_many(keys), std::domain_error);
   EXPECT_THROW(filter.may_contain_many(keys, found), std::domain_error);
-  const auto parts = test::throwing_keys(1024, 1024);  // what was hashed at once before the error
+  const auto parts = throwing_keys(1024, 1024);  // what was hashed at once before the error
   EXPECT_EQ(filter.may_contain_many(parts, found), 1024U);
   if constexpr (requires { filter.may_contain_many(keys, found, 4); }) {
     EXPECT_THROW(filter.may_contain_many(keys, found, 4), std::domain_error);
@@ -274,4 +273,4 @@ TEST(CountingKeyCalls, RemoveMany) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -11,14 +11,14 @@
 #include "support/layouts.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 // Runs visit(plan, hash, a filter that has this hash alone).
 template <class Visit>
 void each_key(Visit visit) {
-  test::Random random(1);
-  for (const Layout layout : test::kLayouts)
+  Random random(1);
+  for (const Layout layout : kLayouts)
     for (const std::uint32_t hashes : {2, 6, 16})
       for (int i = 0; i < 50; ++i) {
         const Plan plan{layout, 512 * 37, hashes, 1'000, 0.01};
@@ -26,7 +26,7 @@ void each_key(Visit visit) {
         const Hash128 hash = random.hash();
         filter.insert_hash(hash);
         visit(plan, hash, filter);
-        if (testing::Test::HasFatalFailure()) FAIL() << test::describe(filter);
+        if (testing::Test::HasFatalFailure()) FAIL() << describe(filter);
       }
 }
 
@@ -44,11 +44,9 @@ TEST(Layouts, AreAllInTheList) {
 TEST(Layouts, AreInTheListsOfTheTests) {
   for (const Layout layout : detail::kAllLayouts) {
     const bool counts = counter_bits(layout) != 0;
-    EXPECT_EQ(std::ranges::count(test::kPlainLayouts, layout), counts ? 0 : 1) << to_string(layout);
-    EXPECT_EQ(std::ranges::count(test::kNarrowLayouts, layout), counts ? 1 : 0)
-        << to_string(layout);
-    EXPECT_EQ(test::has_two_blocks(layout),
-              detail::blocks_per_key(test::plan_of(layout, 1, 4)) == 2)
+    EXPECT_EQ(std::ranges::count(kPlainLayouts, layout), counts ? 0 : 1) << to_string(layout);
+    EXPECT_EQ(std::ranges::count(kNarrowLayouts, layout), counts ? 1 : 0) << to_string(layout);
+    EXPECT_EQ(has_two_blocks(layout), detail::blocks_per_key(plan_of(layout, 1, 4)) == 2)
         << to_string(layout);
   }
 }
@@ -116,4 +114,4 @@ TEST(Layouts, BlockByBlockIsWhatTheKernelsDo) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

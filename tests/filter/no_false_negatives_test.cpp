@@ -11,7 +11,7 @@
 #include "support/key_families.hpp"
 #include "support/layouts.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 struct Size {
@@ -22,7 +22,7 @@ struct Size {
 // From one block with more keys than bits to a load of one key a block.
 std::vector<Size> sizes() {
   std::vector<Size> out = {{1, 1}, {1, 1000}, {2, 40}, {3, 100}, {1000, 15'000}, {4099, 4000}};
-  if (test::nightly()) out.push_back({200'003, 400'000});  // larger than the caches near a core
+  if (nightly()) out.push_back({200'003, 400'000});  // larger than the caches near a core
   return out;
 }
 
@@ -44,7 +44,7 @@ std::vector<std::uint32_t> some_hash_counts(Layout layout) {
   return {};
 }
 
-class NoFalseNegatives : public test::OfEachFamily {};
+class NoFalseNegatives : public OfEachFamily {};
 
 // Inserts and look-ups may run on different machines: every pair of kernels,
 // single and bulk.
@@ -53,13 +53,13 @@ TEST_P(NoFalseNegatives, WhoeverInsertsAndWhoeverLooksUp) {
        {Hasher(), Hasher(HashFamily::siphash, {.low = 0xABCD, .high = 0x1234})})
     for (const Size size : sizes()) {
       const std::vector<Hash128> hashes = family().hashes(hasher, 0, size.keys);
-      for (const Layout layout : test::kLayouts)
+      for (const Layout layout : kLayouts)
         for (const std::uint32_t k : some_hash_counts(layout)) {
           const auto kernels = detail::kernels_of(layout);
-          const Plan plan = test::plan_of(layout, size.blocks, k);
+          const Plan plan = plan_of(layout, size.blocks, k);
           for (const detail::Kernel* inserter : kernels)
             for (const bool bulk : {false, true}) {
-              Filter filter = test::with_kernel(plan, *inserter, hasher);
+              Filter filter = with_kernel(plan, *inserter, hasher);
               if (bulk)
                 filter.insert_hashes(hashes);
               else
@@ -67,11 +67,11 @@ TEST_P(NoFalseNegatives, WhoeverInsertsAndWhoeverLooksUp) {
               for (const detail::Kernel* finder : kernels) {
                 filter.use_kernel(*finder);
                 ASSERT_EQ(filter.may_contain_hashes(hashes), hashes.size())
-                    << test::describe(filter) << ", inserted by " << inserter->name;
+                    << describe(filter) << ", inserted by " << inserter->name;
                 ASSERT_TRUE(
                     std::all_of(hashes.begin(), hashes.end(),
                                 [&](Hash128 hash) { return filter.may_contain_hash(hash); }))
-                    << test::describe(filter) << ", inserted by " << inserter->name;
+                    << describe(filter) << ", inserted by " << inserter->name;
               }
             }
         }
@@ -81,7 +81,7 @@ TEST_P(NoFalseNegatives, WhoeverInsertsAndWhoeverLooksUp) {
 // Keys themselves, not hashes: the calls that a user writes, without a forced kernel.
 TEST_P(NoFalseNegatives, ByTheKeyItself) {
   constexpr std::uint64_t kKeys = 5000;
-  for (const Layout layout : test::kLayouts)
+  for (const Layout layout : kLayouts)
     for (const double fpr : {0.3, 0.01, 1e-4}) {
       Filter filter(plan(kKeys, fpr, layout));
       const auto integers = family().integers(kKeys);
@@ -107,8 +107,7 @@ TEST_P(NoFalseNegatives, KeysOfAFamilyAreDistinct) {
             kKeys);
 }
 
-INSTANTIATE_TEST_SUITE_P(Keys, NoFalseNegatives, testing::ValuesIn(test::key_families()),
-                         test::name_of_family);
+INSTANTIATE_TEST_SUITE_P(Keys, NoFalseNegatives, testing::ValuesIn(key_families()), name_of_family);
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

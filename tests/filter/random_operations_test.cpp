@@ -12,7 +12,7 @@
 #include "support/layouts.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 rc::Gen<Layout> any_of(const auto& layouts) {
@@ -24,8 +24,8 @@ rc::Gen<Plan> plans_of(const auto& layouts) {
                                      rc::gen::inRange<std::uint32_t>(0, 64)),
                       [](const std::tuple<Layout, std::uint64_t, std::uint32_t>& parts) {
                         const auto [layout, blocks, choice] = parts;
-                        const std::vector<std::uint32_t> counts = test::hash_counts(layout);
-                        return test::plan_of(layout, blocks, counts[choice % counts.size()]);
+                        const std::vector<std::uint32_t> counts = hash_counts(layout);
+                        return plan_of(layout, blocks, counts[choice % counts.size()]);
                       });
 }
 
@@ -34,22 +34,22 @@ rc::Gen<Plan> plans_of(const auto& layouts) {
 template <class Checked>
 struct Trial;
 template <>
-struct Trial<test::CheckedFilter> {
+struct Trial<CheckedFilter> {
   static constexpr int kRounds = 3, kBatch = 50, kFewKeys = 40, kFewOfFour = 3;
-  static rc::Gen<Plan> plans() { return plans_of(test::kLayouts); }
+  static rc::Gen<Plan> plans() { return plans_of(kLayouts); }
 };
 template <>
-struct Trial<test::CheckedCounting> {
+struct Trial<CheckedCounting> {
   static constexpr int kRounds = 3, kBatch = 50, kFewKeys = 20, kFewOfFour = 3;
-  static rc::Gen<Plan> plans() { return plans_of(test::kNarrowLayouts); }
+  static rc::Gen<Plan> plans() { return plans_of(kNarrowLayouts); }
 };
 template <>
-struct Trial<test::CheckedScalable> {
+struct Trial<CheckedScalable> {
   static constexpr int kRounds = 2, kBatch = 150, kFewKeys = 40, kFewOfFour = 1;
   // Few keys per sub-filter, so that a short list of operations grows it; rates at which keys look alike.
   static rc::Gen<ScalablePlan> plans() {
     return rc::gen::map(
-        rc::gen::tuple(any_of(test::kLayouts), rc::gen::inRange<std::uint64_t>(10, 60),
+        rc::gen::tuple(any_of(kLayouts), rc::gen::inRange<std::uint64_t>(10, 60),
                        rc::gen::inRange<std::uint32_t>(2, 9),
                        rc::gen::element(0.25, 0.5, 0.85, 0.95), rc::gen::element(0.4, 0.1, 0.001)),
         [](const std::tuple<Layout, std::uint64_t, std::uint32_t, double, double>& parts) {
@@ -60,7 +60,7 @@ struct Trial<test::CheckedScalable> {
   }
 };
 template <>
-struct Trial<test::CheckedWindow> {
+struct Trial<CheckedWindow> {
   static constexpr int kRounds = 3, kBatch = 100, kFewKeys = 40, kFewOfFour = 3;
   static rc::Gen<WindowPlan> plans() {
     const auto slices = rc::gen::element<std::uint32_t>(1, 2, 3, 8, 64);
@@ -102,7 +102,7 @@ rc::Gen<Hasher> hashers() {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test
 
 // What RapidCheck prints of a failing case.
 namespace rc {
@@ -128,17 +128,16 @@ void showValue(const bloomery::Hasher& hasher, std::ostream& out) {
 }
 }  // namespace rc
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 template <class Checked>
 class RandomOperations : public testing::Test {};
-using AllKinds = testing::Types<test::CheckedFilter, test::CheckedCounting, test::CheckedScalable,
-                                test::CheckedWindow>;
+using AllKinds = testing::Types<CheckedFilter, CheckedCounting, CheckedScalable, CheckedWindow>;
 TYPED_TEST_SUITE(RandomOperations, AllKinds);
 
 TYPED_TEST(RandomOperations, AgreeWithANaiveFilterAndAnExactSet) {
-  const int rounds = test::nightly() ? 60 : Trial<TypeParam>::kRounds;
+  const int rounds = nightly() ? 60 : Trial<TypeParam>::kRounds;
   for (int round = 0; round < rounds && !testing::Test::HasFailure(); ++round)
     EXPECT_TRUE(rc::check("they agree", [] {
       const auto plan = *Trial<TypeParam>::plans();
@@ -152,4 +151,4 @@ TYPED_TEST(RandomOperations, AgreeWithANaiveFilterAndAnExactSet) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -11,7 +11,7 @@
 
 #include "support/layouts.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 std::vector<std::uint64_t> keys_up_to(std::uint64_t count) {
@@ -86,7 +86,7 @@ TEST(SampledStats, OfPlainFilters) {
 }
 
 TEST(SampledStats, OfCountingFilters) {
-  for (const Layout layout : test::kNarrowLayouts) {
+  for (const Layout layout : kNarrowLayouts) {
     SCOPED_TRACE(to_string(layout));
     const std::uint64_t counters = 200'000 * (counter_bits(layout) == 4 ? 128 : 64);
     CountingFilter filter(Plan{layout, counters, 4, counters / 10, 0.05});
@@ -133,4 +133,4 @@ TEST(FprOfSubFilters, IsAProbabilityWhateverTheirRates) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

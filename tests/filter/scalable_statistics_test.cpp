@@ -22,7 +22,7 @@
 #include "support/random.hpp"
 #include "support/statistics.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 struct ScalableCase {
@@ -39,7 +39,7 @@ void PrintTo(const ScalableCase& it, std::ostream* out) {
 
 class ScalableStatistics : public testing::TestWithParam<ScalableCase> {};
 
-double measured_fpr(const ScalableFilter& filter, double expected, test::Random& random,
+double measured_fpr(const ScalableFilter& filter, double expected, Random& random,
                     double hits_wanted = 6000) {
   std::vector<std::uint64_t> keys(1 << 14);
   double asked = 0;
@@ -55,7 +55,7 @@ TEST_P(ScalableStatistics, TheTotalFprIsTheStatedOneOrLess) {
   const ScalableCase& it = GetParam();
   constexpr std::uint64_t kFirst = 1000;
   ScalableFilter filter(scalable_plan(kFirst, it.fpr, it.growth, it.tightening, it.layout));
-  test::Random random(it.growth);
+  Random random(it.growth);
   double last = 0;
   while (filter.capacity() < 1000 * kFirst) {
     // To the last place of the newest sub-filter. Keys that look as if they were there take none.
@@ -68,9 +68,9 @@ TEST_P(ScalableStatistics, TheTotalFprIsTheStatedOneOrLess) {
     last = static_cast<double>(filter.inserted());
     double implied_none = 1, exact_none = 1, variance = 0;
     for (const FilterView* sub_filter : filter.sub_filters()) {
-      const test::MeanAndError implied = test::implied_fpr(*sub_filter);
+      const MeanAndError implied = implied_fpr(*sub_filter);
       implied_none *= 1 - implied.mean;
-      exact_none *= 1 - test::exact_fpr(sub_filter->plan(), sub_filter->capacity());
+      exact_none *= 1 - exact_fpr(sub_filter->plan(), sub_filter->capacity());
       variance += implied.error * implied.error;
     }
     const double implied = 1 - implied_none, exact = 1 - exact_none;
@@ -92,7 +92,7 @@ TEST_P(ScalableStatistics, TheTotalFprIsTheStatedOneOrLess) {
 // independent, the rate would be up to 4 % lower. Of 300,000 hits the standard error is below 0.19 %; the formula is
 // within 1.3 %.
 TEST(ScalableStatistics, HighRatesAreTheMeasuredOnes) {
-  test::Random random(5);
+  Random random(5);
   for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
     for (const double tightening : {kDefaultTightening, min_tightening(0.5)})
       for (const double fpr : {0.5, 0.25, 0.1}) {
@@ -129,4 +129,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -14,7 +14,7 @@
 #include "support/naive_scalable.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 // The sub-filters of a filter, borrowed from it or copied into memory of their own.
@@ -36,29 +36,29 @@ std::vector<SubFilterState> sub_filters_of(const ScalableFilter& filter, bool ow
 }
 
 TEST(Scalable, IsRestoredFromItsSubFiltersAndGrowsOn) {
-  for (const Layout layout : test::kLayouts)
+  for (const Layout layout : kLayouts)
     for (const Hasher& hasher : {Hasher(), Hasher(HashFamily::siphash, {.low = 1, .high = 2})}) {
       const ScalablePlan plan = scalable_plan(100, 0.01, 2, 0.8, layout);
       ScalableFilter whole(plan, hasher), stored(plan, hasher);
-      const std::vector<Hash128> hashes = test::Random(8).hashes(3000);
+      const std::vector<Hash128> hashes = Random(8).hashes(3000);
       stored.insert_hashes(std::span(hashes).first(1234));
       {
         const ScalableFilter reader =
             ScalableFilter::restore(plan, hasher, sub_filters_of(stored, false));
-        EXPECT_TRUE(test::same_filters(reader, stored));
+        EXPECT_TRUE(same_filters(reader, stored));
         EXPECT_EQ(reader.may_contain_hashes(std::span(hashes).first(1234)), 1234U);
       }
       ScalableFilter restored = ScalableFilter::restore(plan, hasher, sub_filters_of(stored, true));
       restored.insert_hashes(std::span(hashes).subspan(1234));
       whole.insert_hashes(hashes);
-      EXPECT_TRUE(test::same_filters(restored, whole));
+      EXPECT_TRUE(same_filters(restored, whole));
     }
 }
 
 // As salvage repairs a file, and as nobody's keys could fill a sub-filter.
 TEST(Scalable, IsOverCapacityWhereASubFilterIsMostlyOnes) {
   ScalableFilter filter(scalable_plan(10'000, 0.01));
-  filter.insert_hashes(test::Random(11).hashes(40'000));
+  filter.insert_hashes(Random(11).hashes(40'000));
   ASSERT_GE(filter.sub_filters().size(), 3U);
   for (std::size_t i = 0; i < filter.sub_filters().size(); ++i) {
     std::vector<SubFilterState> sub_filters = sub_filters_of(filter, true);
@@ -77,7 +77,7 @@ template <class Change>
 std::optional<ErrorCode> restore_refusal(Change change) {
   const ScalablePlan plan = scalable_plan(100, 0.01);
   ScalableFilter filter(plan);
-  filter.insert_hashes(test::Random(9).hashes(500));
+  filter.insert_hashes(Random(9).hashes(500));
   std::vector<SubFilterState> sub_filters = sub_filters_of(filter, true);
   change(sub_filters);
   try {
@@ -140,4 +140,4 @@ TEST(Scalable, RefusesMoreThan64StoredSubFilters) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

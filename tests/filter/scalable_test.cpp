@@ -19,7 +19,7 @@
 #include "support/moved_from.hpp"
 #include "support/naive_scalable.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 std::vector<ScalablePlan> some_plans(Layout layout) {
@@ -28,12 +28,12 @@ std::vector<ScalablePlan> some_plans(Layout layout) {
           scalable_plan(300, 0.1, 1, 0.95, layout), scalable_plan(5000, 0.01, 3, 0.7, layout)};
 }
 
-class ScalableFamilies : public test::OfEachFamily {};
+class ScalableFamilies : public OfEachFamily {};
 
 // Every pair of kernels, single and bulk, far beyond the first capacity.
 TEST_P(ScalableFamilies, NeverAFalseNegativeAndTheSameBitsWhateverThePath) {
   const std::vector<Hash128> hashes = family().hashes(Hasher(), 0, 2500);
-  for (const Layout layout : test::kLayouts)
+  for (const Layout layout : kLayouts)
     for (const ScalablePlan& plan : some_plans(layout)) {
       std::optional<ScalableFilter> first;
       for (const detail::Kernel* inserter : detail::kernels_of(layout))
@@ -47,8 +47,7 @@ TEST_P(ScalableFamilies, NeverAFalseNegativeAndTheSameBitsWhateverThePath) {
           if (!first)
             first.emplace(filter.copy());
           else
-            ASSERT_TRUE(test::same_filters(*first, filter))
-                << inserter->name << (bulk ? ", bulk" : "");
+            ASSERT_TRUE(same_filters(*first, filter)) << inserter->name << (bulk ? ", bulk" : "");
           for (const detail::Kernel* finder : detail::kernels_of(layout)) {
             filter.use_kernel(*finder);
             ASSERT_EQ(filter.may_contain_hashes(hashes), hashes.size()) << finder->name;
@@ -69,31 +68,30 @@ TEST_P(ScalableFamilies, AreFoundByTheKeyItself) {
   for (const std::uint64_t key : integers) one.insert(key);
   for (const std::string& key : texts) one.insert(key);
   EXPECT_EQ(many.insert_many(integers) + many.insert_many(texts), one.inserted());
-  EXPECT_TRUE(test::same_filters(one, many));
+  EXPECT_TRUE(same_filters(one, many));
   for (const std::uint64_t key : integers) ASSERT_TRUE(one.may_contain(key)) << key;
   for (const std::string& key : texts) ASSERT_TRUE(one.may_contain(key)) << key;
   EXPECT_EQ(one.may_contain_many(integers) + one.may_contain_many(texts), kKeysInAll);
 }
 
-INSTANTIATE_TEST_SUITE_P(Keys, ScalableFamilies, testing::ValuesIn(test::key_families()),
-                         test::name_of_family);
+INSTANTIATE_TEST_SUITE_P(Keys, ScalableFamilies, testing::ValuesIn(key_families()), name_of_family);
 
 // ---- growth --------------------------------------------------------------------------------
 
 // One bulk call across several sub-filters, with keys that come twice before and after they grow.
 TEST(Scalable, GrowsInTheMiddleOfOneCallAsSingleInsertsWould) {
   std::vector<Hash128> hashes;
-  for (const Hash128 hash : test::Random(1).hashes(3000)) {
+  for (const Hash128 hash : Random(1).hashes(3000)) {
     hashes.push_back(hash);
     if (hashes.size() % 3 == 0) hashes.push_back(hashes[hashes.size() / 2]);
     if (hashes.size() % 5 == 0) hashes.push_back(hash);
   }
-  for (const Layout layout : test::kLayouts)
+  for (const Layout layout : kLayouts)
     for (const ScalablePlan& plan : some_plans(layout))
       for (const std::size_t calls : {1, 2, 7, 500}) {
-        if (test::hurried() && calls % 2 != 0) continue;
+        if (hurried() && calls % 2 != 0) continue;
         ScalableFilter single(plan), bulk(plan);
-        test::NaiveScalable naive(plan);
+        NaiveScalable naive(plan);
         const auto fresh = std::make_unique<bool[]>(hashes.size());
         std::size_t count = 0;
         for (std::size_t call = 0; call < calls; ++call) {
@@ -106,8 +104,7 @@ TEST(Scalable, GrowsInTheMiddleOfOneCallAsSingleInsertsWould) {
           ASSERT_EQ(single.insert_hash(hashes[i]), fresh[i]) << i;
           ASSERT_EQ(naive.insert(hashes[i]), fresh[i]) << i;
         }
-        ASSERT_TRUE(test::same_filters(single, bulk))
-            << to_string(layout) << ", " << calls << " calls";
+        ASSERT_TRUE(same_filters(single, bulk)) << to_string(layout) << ", " << calls << " calls";
         EXPECT_EQ(count, single.inserted());
         ASSERT_EQ(naive.sub_filters().size(), bulk.sub_filters().size());
         for (std::size_t i = 0; i < naive.sub_filters().size(); ++i) {
@@ -122,7 +119,7 @@ TEST(Scalable, GrowsInTheMiddleOfOneCallAsSingleInsertsWould) {
 // A sub-filter is full at exactly its capacity, and the next one comes with the next new key only.
 TEST(Scalable, GrowsAtTheFirstNewKeyBeyondItsCapacity) {
   ScalableFilter filter(1000, 1e-6);
-  const std::vector<Hash128> hashes = test::Random(2).hashes(1001);
+  const std::vector<Hash128> hashes = Random(2).hashes(1001);
   EXPECT_EQ(filter.insert_hashes(std::span(hashes).first(1000)), 1000U);
   EXPECT_FALSE(filter.grown());
   EXPECT_EQ(filter.insert_hashes(std::span(hashes).first(1000)), 0U);
@@ -169,7 +166,7 @@ TEST(Scalable, KeepsItsKeysIfItIsMovedToItself) {
 // A stream of repeats while one place is left must not ask for every key by itself.
 TEST(Scalable, RepeatsDoNotUseTheRoomThatIsLeft) {
   ScalableFilter filter(1000, 0.001);
-  const std::vector<Hash128> hashes = test::Random(3).hashes(999);
+  const std::vector<Hash128> hashes = Random(3).hashes(999);
   filter.insert_hashes(hashes);
   for (int round = 0; round < 20; ++round) EXPECT_EQ(filter.insert_hashes(hashes), 0U);
   EXPECT_LE(filter.inserted(), 999U);
@@ -183,7 +180,7 @@ TEST(Scalable, MeasuresAreThoseOfItsSubFilters) {
   EXPECT_EQ(filter.fill(), 0);
   EXPECT_EQ(filter.current_fpr(), 0);
   EXPECT_EQ(filter.estimated_items(), 0);
-  filter.insert_hashes(test::Random(4).hashes(20'000));
+  filter.insert_hashes(Random(4).hashes(20'000));
   double ones = 0, bits = 0, items = 0, none = 1, sum = 0;
   for (const FilterView* sub_filter : filter.sub_filters()) {
     bits += static_cast<double>(sub_filter->plan().bits);
@@ -207,7 +204,7 @@ TEST(Scalable, IsNotOverCapacityHoweverManyKeysLookedPresent) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
     for (const double fpr : {0.5, 0.1}) {
       ScalableFilter filter(scalable_plan(100'000, fpr, 2, 0.5, layout));
-      for (const Hash128 hash : test::Random(7).hashes(300'000)) filter.insert_hash(hash);
+      for (const Hash128 hash : Random(7).hashes(300'000)) filter.insert_hash(hash);
       SCOPED_TRACE(std::to_string(fpr) + ", layout " + std::string(to_string(layout)));
       ASSERT_TRUE(filter.grown());
       EXPECT_TRUE(filter.sub_filters().front()->over_capacity()) << "as if it were alone";
@@ -219,42 +216,42 @@ TEST(Scalable, IsNotOverCapacityHoweverManyKeysLookedPresent) {
 
 TEST(Scalable, ClearsToItsFirstSubFilter) {
   ScalableFilter filter(100, 0.01), fresh(100, 0.01);
-  const std::vector<Hash128> hashes = test::Random(5).hashes(2000);
+  const std::vector<Hash128> hashes = Random(5).hashes(2000);
   filter.insert_hashes(hashes);
   filter.reserve(10'000);  // sub-filters that come after those which are forgotten
   filter.clear();
-  EXPECT_TRUE(test::same_filters(filter, fresh));
+  EXPECT_TRUE(same_filters(filter, fresh));
   EXPECT_EQ(filter.may_contain_hashes(hashes), 0U);
   filter.insert_hashes(hashes);
   fresh.insert_hashes(hashes);
-  EXPECT_TRUE(test::same_filters(filter, fresh));
+  EXPECT_TRUE(same_filters(filter, fresh));
 }
 
 TEST(Scalable, CopiesAndMovesWithItsSubFilters) {
   ScalableFilter filter(100, 0.01);
-  const std::vector<Hash128> hashes = test::Random(6).hashes(1000);
+  const std::vector<Hash128> hashes = Random(6).hashes(1000);
   filter.insert_hashes(hashes);
   ScalableFilter same = filter.copy();
-  EXPECT_TRUE(test::same_filters(filter, same));
+  EXPECT_TRUE(same_filters(filter, same));
   const ScalableFilter moved = std::move(filter);
-  EXPECT_TRUE(test::same_filters(moved, same));
+  EXPECT_TRUE(same_filters(moved, same));
   EXPECT_EQ(moved.may_contain_hashes(hashes), hashes.size());
-  same.insert_hashes(test::Random(7).hashes(1000));
-  EXPECT_FALSE(test::same_filters(moved, same));
+  same.insert_hashes(Random(7).hashes(1000));
+  EXPECT_FALSE(same_filters(moved, same));
 }
 
 TEST(Scalable, KnowsNothingOnceItIsMovedFrom) {
   ScalableFilter filter(100, 0.01);
-  const std::vector<Hash128> hashes = test::Random(12).hashes(300);
+  const std::vector<Hash128> hashes = Random(12).hashes(300);
   filter.insert_hashes(hashes);
   const ScalableFilter owner = std::move(filter);
   // NOLINTBEGIN(bugprone-use-after-move): it is specified
-  test::expect_knows_nothing(filter);
+  expect_knows_nothing(filter);
   EXPECT_TRUE(filter.sub_filters().empty());
   EXPECT_EQ(filter.capacity() + filter.inserted() + filter.bits(), 0U);
   // NOLINTEND(bugprone-use-after-move)
   filter = owner.copy();
-  EXPECT_TRUE(test::same_filters(filter, owner));
+  EXPECT_TRUE(same_filters(filter, owner));
 }
 
 // ---- what cannot grow ----------------------------------------------------------------------------
@@ -264,7 +261,7 @@ TEST(Scalable, StaysWholeWhereItCannotGrow) {
   const ScalablePlan plan =
       scalable_plan(50, 1e-14, 1, 0.5);  // three sub-filters, by the least rate
   ScalableFilter filter(plan);
-  const std::vector<Hash128> hashes = test::Random(10).hashes(200);
+  const std::vector<Hash128> hashes = Random(10).hashes(200);
   const auto fresh = std::make_unique<bool[]>(hashes.size());
   try {
     filter.insert_hashes(hashes, {fresh.get(), hashes.size()});
@@ -283,8 +280,8 @@ TEST(Scalable, StaysWholeWhereItCannotGrow) {
     EXPECT_THROW(filter.insert_hash(hash), Error);
   EXPECT_THROW(filter.insert_hashes(hashes), Error);
   EXPECT_EQ(filter.insert_hashes(in), 0U);
-  EXPECT_TRUE(test::same_filters(filter, before));
+  EXPECT_TRUE(same_filters(filter, before));
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -13,7 +13,7 @@
 #include "support/effort.hpp"
 #include "support/layouts.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 // Several parts for each of three threads, and one that is not whole.
@@ -85,18 +85,18 @@ TEST(SharedLookup, OfEveryLayoutByUpToSixtyFourThreads) {
   const auto expect_look_ups = [](auto& filter) {
     filter.insert_many(inserted());
     for (const unsigned threads : {4U, 8U, 16U, 32U, 64U}) {
-      if (test::hurried() && threads != 64) continue;
+      if (hurried() && threads != 64) continue;
       expect_as_one_thread(filter, threads * detail::kKeysOfAPart, {threads});
     }
   };
-  for (const Layout layout : test::kLayouts) {
-    if (test::hurried() && layout != Layout::blocked2) continue;
+  for (const Layout layout : kLayouts) {
+    if (hurried() && layout != Layout::blocked2) continue;
     SCOPED_TRACE(std::string(to_string(layout)));
     Filter filter(plan(kInserted, 0.001, layout));
     expect_look_ups(filter);
   }
-  for (const Layout layout : test::kNarrowLayouts) {
-    if (test::hurried() && layout != Layout::blocked128) continue;
+  for (const Layout layout : kNarrowLayouts) {
+    if (hurried() && layout != Layout::blocked128) continue;
     SCOPED_TRACE("counting, " + std::string(to_string(layout)));
     CountingFilter filter(plan(kInserted, 0.001, layout));
     expect_look_ups(filter);
@@ -121,4 +121,4 @@ TEST(SharedLookup, WithTooLittleRoomIsAnError) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

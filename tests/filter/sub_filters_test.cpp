@@ -13,17 +13,16 @@
 #include "support/naive_filter.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 // Filters of other sizes and hash counts, each with some of `keys`.
 std::vector<Filter> some_sub_filters(Layout layout, std::size_t count, const Hasher& hasher,
                                      std::span<const Hash128> keys) {
-  const std::vector<std::uint32_t> hashes = test::hash_counts(layout);
+  const std::vector<std::uint32_t> hashes = hash_counts(layout);
   std::vector<Filter> out;
   for (std::size_t i = 0; i < count; ++i) {
-    out.emplace_back(test::plan_of(layout, 3 + 11 * i * i, hashes[(5 + 3 * i) % hashes.size()]),
-                     hasher);
+    out.emplace_back(plan_of(layout, 3 + 11 * i * i, hashes[(5 + 3 * i) % hashes.size()]), hasher);
     for (std::size_t key = i; key < keys.size(); key += count + 1)
       out.back().insert_hash(keys[key]);
   }
@@ -68,7 +67,7 @@ void expect_agreement(const std::vector<Filter>& filters, const detail::Kernel& 
   std::vector<std::uint64_t> integers;
   expected.clear();
   for (std::uint64_t i = 0; i < asked.size(); ++i) {
-    integers.push_back(test::mix(i));
+    integers.push_back(mix(i));
     expected.push_back(expect_any(hasher(integers.back())));
   }
   expect_answers(expected, [&](bool* found) {
@@ -77,18 +76,18 @@ void expect_agreement(const std::vector<Filter>& filters, const detail::Kernel& 
 }
 
 TEST(SubFilters, AnswerAsEachOfThemDoes) {
-  for (const Layout layout : test::kLayouts)
+  for (const Layout layout : kLayouts)
     for (const std::size_t count : {1, 2, 3, 5, 11, 16, 17, 64})
       for (const Hasher& hasher : {Hasher(), Hasher(HashFamily::siphash, {.low = 1, .high = 2})}) {
-        if (test::hurried() && hasher.family() == HashFamily::siphash && count != 5) continue;
-        test::Random random(count);
+        if (hurried() && hasher.family() == HashFamily::siphash && count != 5) continue;
+        Random random(count);
         std::vector<Hash128> keys(3000);
         std::generate(keys.begin(), keys.end(), [&] { return random.hash(); });
         std::vector<Filter> sub_filters = some_sub_filters(layout, count, hasher, keys);
-        for (std::uint64_t i = 0; i < 200; ++i) sub_filters[i % count].insert(test::mix(3 * i));
+        for (std::uint64_t i = 0; i < 200; ++i) sub_filters[i % count].insert(mix(3 * i));
         for (const detail::Kernel* kernel : detail::kernels_of(layout)) {
           for (const std::size_t asked : {0, 1, 15, 16, 17, 127, 129, 300, 1023, 1024, 1025, 3000})
-            if (!test::hurried() || asked <= 300 || asked == 1025)
+            if (!hurried() || asked <= 300 || asked == 1025)
               expect_agreement(sub_filters, *kernel, std::span(keys).first(asked));
           if (HasFailure())
             FAIL() << to_string(layout) << ", " << count << " sub-filters, " << kernel->name;
@@ -98,17 +97,17 @@ TEST(SubFilters, AnswerAsEachOfThemDoes) {
 
 // One bit less than a key has, in every sub-filter, must be seen; and a sub-filter that has them all is enough.
 TEST(SubFilters, EveryBitOfAKeyIsLookedAt) {
-  for (const Layout layout : test::kLayouts)
+  for (const Layout layout : kLayouts)
     for (const detail::Kernel* kernel : detail::kernels_of(layout)) {
-      const std::size_t counts = test::hash_counts(layout).size();
+      const std::size_t counts = hash_counts(layout).size();
       for (std::size_t first = 0; first < counts; first += 5) {
         std::vector<Filter> sub_filters;
         for (std::size_t i = 0; i < 3; ++i)
           sub_filters.emplace_back(
-              test::plan_of(layout, 5 + i, test::hash_counts(layout)[(first + i) % counts]));
+              plan_of(layout, 5 + i, hash_counts(layout)[(first + i) % counts]));
         const auto arrays = arrays_of(sub_filters);
         const detail::SubFilters list{kernel, arrays};
-        test::Random random(first);
+        Random random(first);
         std::vector<Hash128> asked(17);  // a block and one more
         for (std::size_t bit = 0; bit < sub_filters[0].plan().hashes; ++bit) {
           std::generate(asked.begin(), asked.end(), [&] { return random.hash(); });
@@ -121,7 +120,7 @@ TEST(SubFilters, EveryBitOfAKeyIsLookedAt) {
               const std::uint64_t off = positions[bit % positions.size()];
               const auto found = std::make_unique<bool[]>(asked.size());
               detail::may_contain_in_any(list, asked, found.get());
-              ASSERT_TRUE(found[which]) << test::describe(sub_filter) << ", " << kernel->name;
+              ASSERT_TRUE(found[which]) << describe(sub_filter) << ", " << kernel->name;
               ASSERT_TRUE(detail::may_contain_in_any_one(list, asked[which]));
               sub_filter.mutable_bytes()[off / 8] &= ~(std::byte{1} << (off % 8));
             }
@@ -149,4 +148,4 @@ TEST(SubFilters, OfNoSubFiltersContainNothing) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

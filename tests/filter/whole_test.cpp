@@ -16,13 +16,11 @@
 #include "support/moved_from.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::expect_error;
-
 TEST(Whole, MergeIsTheFilterOfBothSets) {
-  for (const Layout layout : test::kLayouts) {
+  for (const Layout layout : kLayouts) {
     const Plan plan = bloomery::plan(2000, 0.01, layout);
     Filter left(plan), right(plan), both(plan);
     for (std::uint64_t key = 0; key < 2000; ++key) {
@@ -30,14 +28,14 @@ TEST(Whole, MergeIsTheFilterOfBothSets) {
       both.insert(key);
     }
     left.merge(right);
-    EXPECT_TRUE(test::same_bits(left, both));
+    EXPECT_TRUE(same_bits(left, both));
     left.merge(left);
-    EXPECT_TRUE(test::same_bits(left, both));
+    EXPECT_TRUE(same_bits(left, both));
   }
 }
 
 TEST(Whole, IntersectKeepsWhatIsInBoth) {
-  for (const Layout layout : test::kLayouts) {
+  for (const Layout layout : kLayouts) {
     const Plan plan = bloomery::plan(2000, 0.01, layout);
     Filter left(plan), right(plan);
     for (std::uint64_t key = 0; key < 2000; ++key) left.insert(key);
@@ -86,7 +84,7 @@ TEST(Whole, RefusesToMixWhatDiffersAndNamesIt) {
       expect_error(ErrorCode::mismatch, {word},
                    [&] { FilterView::require_same_scheme(one, other); });
     }
-    EXPECT_TRUE(test::same_bits(one, before));
+    EXPECT_TRUE(same_bits(one, before));
   }
 }
 
@@ -100,13 +98,13 @@ TEST(Whole, MixesWhatDiffersInPromisesAlone) {
 }
 
 TEST(Whole, ClearForgetsEverything) {
-  for (const Layout layout : test::kLayouts) {
+  for (const Layout layout : kLayouts) {
     Filter filter(plan(100, 0.01, layout));
     const Filter empty = filter.copy();
     for (int key = 0; key < 100; ++key) filter.insert(key);
-    EXPECT_FALSE(test::same_bits(filter, empty));
+    EXPECT_FALSE(same_bits(filter, empty));
     filter.clear();
-    EXPECT_TRUE(test::same_bits(filter, empty));
+    EXPECT_TRUE(same_bits(filter, empty));
     EXPECT_TRUE(filter.insert(1));
   }
 }
@@ -137,8 +135,8 @@ TEST(Whole, CopiesAndMovesLeadSeparateLives) {
 
 // Everything that a filter without bits can be asked, on every kernel.
 void expect_has_no_bits(Filter& empty) {
-  SCOPED_TRACE(test::describe(empty));
-  test::expect_knows_nothing(empty);
+  SCOPED_TRACE(describe(empty));
+  expect_knows_nothing(empty);
   const std::vector<Hash128> hashes(100, Hash128{~std::uint64_t{0}, 7});
   empty.prefetch(hashes[0]);
   ConcurrentFilter shared(empty);
@@ -159,18 +157,18 @@ void expect_has_no_bits(Filter& empty) {
 // Its bits belong to another filter, or to nobody: under AddressSanitizer the second case shows
 // a use of them, and the first filter's bytes show it everywhere.
 TEST(Whole, AFilterThatWasMovedFromTouchesNoBits) {
-  for (const Layout layout : test::kLayouts)
+  for (const Layout layout : kLayouts)
     for (const detail::Kernel* kernel : detail::kernels_of(layout))
       for (const std::uint64_t capacity : {100U, 3'000'000U}) {
-        Filter one = test::with_kernel(plan(capacity, 0.01, layout), *kernel);
+        Filter one = with_kernel(plan(capacity, 0.01, layout), *kernel);
         one.insert("first");
         const Filter before = one.copy();
         Filter holder = std::move(one);
         expect_has_no_bits(one);  // NOLINT(bugprone-use-after-move): it is specified
-        EXPECT_TRUE(test::same_bits(holder, before));
+        EXPECT_TRUE(same_bits(holder, before));
         Filter target(plan(50, 0.1, layout));
         target = std::move(holder);
-        EXPECT_TRUE(test::same_bits(target, before));
+        EXPECT_TRUE(same_bits(target, before));
         { const Filter gone = std::move(target); }
         expect_has_no_bits(holder);  // NOLINT(bugprone-use-after-move)
         expect_has_no_bits(target);  // NOLINT(bugprone-use-after-move)
@@ -178,7 +176,7 @@ TEST(Whole, AFilterThatWasMovedFromTouchesNoBits) {
         one = before.copy();
         Filter& itself = one;
         one = std::move(itself);
-        EXPECT_TRUE(test::same_bits(one, before));
+        EXPECT_TRUE(same_bits(one, before));
         EXPECT_TRUE(one.may_contain("first"));
         EXPECT_FALSE(one.may_contain("second"));
         Filter nothing = std::move(holder);
@@ -223,8 +221,8 @@ TEST(Whole, ChecksThePlanBeforeItAllocates) {
 // A hash function's 32 bits would give the rate a floor of n/2^32: with 128 bits a filter of a
 // great many bits per key has no false positive at all.
 TEST(Whole, NoFloorUnderTheFpr) {
-  for (const Layout layout : test::kLayouts) {
-    Filter filter(test::plan_of(layout, 1 << 16, 8));
+  for (const Layout layout : kLayouts) {
+    Filter filter(plan_of(layout, 1 << 16, 8));
     std::vector<std::uint64_t> keys(1000), others(2'000'000);
     for (std::uint64_t i = 0; i < keys.size(); ++i) keys[i] = i << 32;
     for (std::uint64_t i = 0; i < others.size(); ++i) others[i] = (i % 1000) << 32 | (1 + i / 1000);
@@ -234,4 +232,4 @@ TEST(Whole, NoFloorUnderTheFpr) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

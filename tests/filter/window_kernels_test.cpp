@@ -13,7 +13,7 @@
 #include "support/naive_window.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 WindowPlan plan_of(Layout layout, std::uint64_t blocks, std::uint32_t hashes, std::uint32_t slices,
@@ -34,7 +34,7 @@ WindowFilter with_kernel(const WindowPlan& plan, const detail::WindowKernel& ker
 }
 
 // Random hashes, with halves of all zeros and all ones among them.
-Hash128 any_hash(test::Random& random) {
+Hash128 any_hash(Random& random) {
   Hash128 hash = random.hash();
   switch (random.below(16)) {
     case 0:
@@ -61,7 +61,7 @@ void each_plan(Visit visit) {
     for (const std::uint32_t k : {2U, 4U, 6U, 8U, 14U, 16U})
       for (const std::uint64_t blocks : {1U, 5U, 33U})
         for (const std::uint32_t slices : {1U, 2U, 7U, 8U, 64U}) {
-          if (test::hurried() && (k + blocks + slices) % 3 != 0) continue;
+          if (hurried() && (k + blocks + slices) % 3 != 0) continue;
           for (const detail::WindowKernel* kernel :
                detail::kernels_of<detail::WindowKernel>(layout)) {
             visit(plan_of(layout, blocks, k, slices, slices * 32U), *kernel);
@@ -96,8 +96,8 @@ TEST(WindowKernels, AreForcedByTheEnvironment) {
 TEST(WindowKernels, SingleCallsAreThoseOfNaiveFilters) {
   each_plan([](const WindowPlan& plan, const detail::WindowKernel& kernel) {
     WindowFilter filter = with_kernel(plan, kernel);
-    test::NaiveWindow naive(plan);
-    test::Random random(plan.slice.bits * plan.slices + plan.slice.hashes);
+    NaiveWindow naive(plan);
+    Random random(plan.slice.bits * plan.slices + plan.slice.hashes);
     std::vector<Hash128> inserted;
     for (std::uint64_t i = 0; i < 2 * plan.window + 40 && i < 300; ++i) {
       // Of those inserted, one is taken again now and then.
@@ -107,7 +107,7 @@ TEST(WindowKernels, SingleCallsAreThoseOfNaiveFilters) {
       ASSERT_EQ(filter.insert_hash(hash), naive.insert(hash));
       ASSERT_TRUE(filter.may_contain_hash(hash));
     }
-    ASSERT_TRUE(test::same_bits(filter, naive));
+    ASSERT_TRUE(same_bits(filter, naive));
     for (int i = 0; i < 50; ++i) {
       const Hash128 hash = any_hash(random);
       ASSERT_EQ(filter.may_contain_hash(hash), naive.may_contain(hash));
@@ -125,7 +125,7 @@ TEST(WindowKernels, EveryBitOfAKeyIsLookedAt) {
         const auto bits = memory.bytes();
         WindowFilter filter = WindowFilter::restore(plan, Hasher(), {}, bits, std::move(memory));
         filter.use_kernel(*kernel);
-        test::Random random(k);
+        Random random(k);
         for (std::uint32_t age = 0; age < 4; ++age) {
           const Hash128 hash = random.hash();
           filter.clear();
@@ -133,7 +133,7 @@ TEST(WindowKernels, EveryBitOfAKeyIsLookedAt) {
           for (std::uint32_t i = 0; i < age; ++i) filter.insert_hash({~hash.high, ~hash.low});
           ASSERT_TRUE(filter.may_contain_hash(hash));
           const std::uint32_t slice = (filter.state().newest + 4 - age) % 4;
-          for (const std::uint64_t position : test::positions(plan.slice, hash)) {
+          for (const std::uint64_t position : positions(plan.slice, hash)) {
             const std::uint64_t block = position / 512 * 4 + slice;
             std::byte& byte = bits[block * 64 + position % 512 / 8];
             const std::byte before = byte;
@@ -155,7 +155,7 @@ TEST(WindowKernels, BulkCallsAreSingleCalls) {
     WindowFilter bulk = with_kernel(plan, kernel);
     WindowFilter single =
         with_kernel(plan, *detail::kernels_of<detail::WindowKernel>(plan.slice.layout).front());
-    test::Random random(plan.slice.bits + plan.slices);
+    Random random(plan.slice.bits + plan.slices);
     const auto answers = std::make_unique<bool[]>(3000);
     for (const std::size_t size :
          {0U, 1U, 2U, 3U, 15U, 16U, 64U, 65U, 127U, 129U, 200U, 1024U, 1025U}) {
@@ -187,4 +187,4 @@ TEST(WindowKernels, BulkCallsAreSingleCalls) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -12,14 +12,8 @@
 #include "support/moved_from.hpp"
 #include "support/windows.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::kInsertions;
-using test::kMost;
-using test::kSeconds;
-using test::last;
-using test::past;
 
 TEST(Window, CopyAndRestoreAreTheSameFilter) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2}) {
@@ -103,7 +97,7 @@ TEST(Window, MovedFromKnowsNothing) {
   EXPECT_TRUE(to.may_contain(1));
   EXPECT_FALSE(to.may_contain(2));
   const auto knows_nothing = [](WindowFilter& filter) {
-    test::expect_knows_nothing(filter);
+    expect_knows_nothing(filter);
     filter.advance(1);
     filter.advance(kMost);
     EXPECT_TRUE(filter.may_contain(1));
@@ -122,4 +116,4 @@ TEST(Window, MovedFromKnowsNothing) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

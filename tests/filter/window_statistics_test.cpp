@@ -21,7 +21,7 @@
 #include "support/random.hpp"
 #include "support/statistics.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 constexpr auto kInsertions = WindowUnit::insertions;
@@ -29,20 +29,20 @@ constexpr auto kSeconds = WindowUnit::seconds;
 
 // What the array implies for absent keys whose hashes are random, and its error as an estimate of
 // theory. RingSlices hold different keys here, so what they say of a key is independent.
-test::MeanAndError implied_fpr(const WindowFilter& filter) {
+MeanAndError implied_fpr(const WindowFilter& filter) {
   const Plan& slice = filter.plan().slice;
   const std::uint32_t ring_slices = filter.plan().ring_slices();
   const bool blocked2 = slice.layout == Layout::blocked2;
   const detail::WordMasks& masks = detail::word_masks(blocked2 ? slice.hashes / 2 : slice.hashes);
   const auto blocks = static_cast<double>(slice.blocks());
-  std::vector<test::MeanAndError> of_slice(ring_slices);
+  std::vector<MeanAndError> of_slice(ring_slices);
   double sum = 0, squares = 0;
   for (std::uint64_t block = 0; block < slice.blocks(); ++block) {
     double none = 1;
     for (std::uint32_t i = 0; i < ring_slices; ++i) {
       double fill[16], fpr = 0;
       for (unsigned word = 0; word < 16; ++word)
-        fill[word] = static_cast<double>(test::ones_of(
+        fill[word] = static_cast<double>(ones_of(
                          filter.bytes().subspan((block * ring_slices + i) * 64 + word * 4, 4))) /
                      32;
       for (const unsigned mask : masks.of) {
@@ -115,7 +115,7 @@ class WindowStatistics : public testing::TestWithParam<WindowCase> {
   }
 
   void check_array(const std::string& when) {
-    const test::MeanAndError implied = implied_fpr(filter_);
+    const MeanAndError implied = implied_fpr(filter_);
     const double exact = exact_fpr(filter_);
     EXPECT_NEAR(implied.mean, exact, 8 * implied.error)
         << "(c) " << when << ": off by " << (implied.mean - exact) / implied.error << " sigma";
@@ -133,7 +133,7 @@ class WindowStatistics : public testing::TestWithParam<WindowCase> {
   }
 
   WindowFilter filter_;
-  test::Random inserted_{1};
+  Random inserted_{1};
   bool full_ = false;
 };
 
@@ -155,9 +155,9 @@ TEST_P(WindowStatistics, InTheSteadyState) {
   EXPECT_GE(exact_fpr(filter_), (1 - std::pow(1 - plan.slice.fpr, ring_slices)) * 0.93);
   EXPECT_FALSE(filter_.over_capacity());
 
-  test::Random absent(2);
+  Random absent(2);
   std::vector<Hash128> keys(1 << 14);
-  const double wanted = (plan.fpr >= 1e-4 ? 6000 : 300) / plan.fpr * (test::nightly() ? 4 : 1);
+  const double wanted = (plan.fpr >= 1e-4 ? 6000 : 300) / plan.fpr * (nightly() ? 4 : 1);
   double looked = 0;
   std::uint64_t hits = 0;
   for (; looked < wanted; looked += static_cast<double>(keys.size())) {
@@ -179,7 +179,7 @@ TEST_P(WindowForgets, AndThenKeysAreAsThoseThatNeverCame) {
     next_slice();
     insert(1, 0);
   }
-  test::Random again(1);
+  Random again(1);
   std::vector<Hash128> keys((slices - ring_slices) * share);
   std::generate(keys.begin(), keys.end(), [&] { return again.hash(); });
   check_hits("(d)", static_cast<double>(keys.size()), filter_.may_contain_hashes(keys), 0.1);
@@ -209,4 +209,4 @@ INSTANTIATE_TEST_SUITE_P(Below, WindowStatistics, testing::ValuesIn(kBelow), nam
 INSTANTIATE_TEST_SUITE_P(AtOnePercent, WindowForgets, testing::ValuesIn(kAtOnePercent), name_of);
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

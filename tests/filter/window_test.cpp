@@ -16,14 +16,8 @@
 #include "support/random.hpp"
 #include "support/windows.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::kInsertions;
-using test::kMost;
-using test::kSeconds;
-using test::last;
-using test::past;
 
 // ---- the last N insertions ----------------------------------------------------------------------
 
@@ -221,7 +215,7 @@ struct SliceIndex {
   SliceIndex(const WindowFilter& filter, std::uint32_t age)
       : memory(filter.plan().slice.bytes()),
         view(filter.plan().slice, filter.hasher(), memory.bytes()) {
-    const std::vector<std::byte> bits = test::bits_of_age(filter, age);
+    const std::vector<std::byte> bits = bits_of_age(filter, age);
     std::memcpy(memory.bytes().data(), bits.data(), bits.size());
   }
   detail::BitMemory memory;
@@ -233,7 +227,7 @@ TEST(WindowMeasures, AreThoseOfTheSlots) {
     for (const std::uint32_t slices : {1U, 3U, 8U}) {
       const WindowPlan plan = window_plan(kInsertions, 2400, 2400, 0.01, slices, layout);
       WindowFilter filter(plan);
-      test::Random random(slices);
+      Random random(slices);
       for (int round = 0; round < 6; ++round) {
         double fill = 0, none = 1, sum = 0, largest = 0;
         for (std::uint32_t age = 0; age <= slices; ++age) {
@@ -332,4 +326,4 @@ TEST(WindowFilter, TakesTimesOfTheStandardLibrary) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

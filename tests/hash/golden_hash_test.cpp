@@ -12,7 +12,7 @@
 #include "support/hex.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 // The 16 bytes of a hash: low first, each half little-endian.
@@ -143,16 +143,15 @@ TEST(GoldenHash, SipHashIsThePublishedOne) {
   // The key 00 01 .. 0f as two little-endian halves.
   const Hasher hasher(HashFamily::siphash, {.low = 0x0706050403020100, .high = 0x0F0E0D0C0B0A0908});
   std::string message;
-  for (std::size_t size = 0; size < test::kSipHashVectors.size(); ++size) {
-    EXPECT_EQ(test::to_hex(bytes_of(hasher(message))), test::kSipHashVectors[size]) << size;
+  for (std::size_t size = 0; size < kSipHashVectors.size(); ++size) {
+    EXPECT_EQ(to_hex(bytes_of(hasher(message))), kSipHashVectors[size]) << size;
     message += static_cast<char>(size);
   }
 }
 
 TEST(GoldenHash, IntegersOfSipHashAreTheirEightBytes) {
   const Hasher hasher(HashFamily::siphash, {.low = 0x0706050403020100, .high = 0x0F0E0D0C0B0A0908});
-  EXPECT_EQ(test::to_hex(bytes_of(hasher(std::uint64_t{0x0706050403020100}))),
-            test::kSipHashVectors[8]);
+  EXPECT_EQ(to_hex(bytes_of(hasher(std::uint64_t{0x0706050403020100}))), kSipHashVectors[8]);
 }
 
 // One number over all lengths, families and several seeds; a change anywhere changes it.
@@ -163,10 +162,10 @@ TEST(GoldenHash, DigestOfAllLengths) {
     for (const HashFamily family : {HashFamily::xxh3, HashFamily::siphash}) {
       const Hasher hasher(family, {.low = seed, .high = family == HashFamily::siphash ? ~seed : 0});
       for (std::size_t size = 0; size <= 300; ++size) all += bytes_of(hasher(counting_bytes(size)));
-      for (std::uint64_t i = 0; i < 300; ++i) all += bytes_of(hasher(test::mix(i)));
+      for (std::uint64_t i = 0; i < 300; ++i) all += bytes_of(hasher(mix(i)));
     }
   EXPECT_EQ(XXH3_64bits(all.data(), all.size()), 0x6B7552485068F24BU);
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

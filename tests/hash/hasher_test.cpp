@@ -14,7 +14,7 @@
 
 #include "support/colliding_lines.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 const Hasher& some_hasher(HashFamily family) {
@@ -137,7 +137,7 @@ TEST(Hasher, RandomSeedsDifferAndFitTheirFamily) {
 // is near that half some still do.)
 TEST(Hasher, HalfOfASeedOfXxh3MakesKeysThatCollide) {
   for (const std::uint64_t seed : {0x0ULL, 0x1ULL, 0x5EED00000000ULL, 0xFEDCBA9876543210ULL}) {
-    const auto lines = test::colliding_lines(static_cast<std::uint32_t>(seed), 1000);
+    const auto lines = colliding_lines(static_cast<std::uint32_t>(seed), 1000);
     EXPECT_EQ(std::set(lines.begin(), lines.end()).size(), 1000U);
     const Hasher known(HashFamily::xxh3, {.low = seed});
     const Hasher same_half(HashFamily::xxh3, {.low = seed ^ 0xABCDEF0100000000});
@@ -158,4 +158,4 @@ TEST(Hasher, HalfOfASeedOfXxh3MakesKeysThatCollide) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

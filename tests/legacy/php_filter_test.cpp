@@ -15,11 +15,8 @@
 #include "legacy/random_keys.hpp"
 #include "support/hex.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::Keys;
-using test::random_keys;
 
 std::vector<std::uint64_t> positions(const PhpScheme& scheme, std::string_view key) {
   std::vector<std::uint64_t> offsets(scheme.hash_count());
@@ -37,10 +34,10 @@ std::string refusal(auto&& make) {
 }
 
 TEST(PhpScheme, DrawsThePositionsThatPhpPrinted) {
-  const auto vectors = test::php_vectors();
+  const auto vectors = php_vectors();
   ASSERT_EQ(vectors["mt"].size(), 320U);
   for (const auto& vector : vectors["mt"]) {
-    const std::string key = test::from_hex(vector["key_hex"].get<std::string>());
+    const std::string key = from_hex(vector["key_hex"].get<std::string>());
     const auto scheme = PhpScheme::crc32_mt(vector["m"], vector["n"]);
     EXPECT_EQ(scheme.hash_count(), vector["k"]);
     EXPECT_EQ(detail::crc32(key), vector["crc32"]);
@@ -258,4 +255,4 @@ TEST(PhpFilter, IsLoadedFromARedisString) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

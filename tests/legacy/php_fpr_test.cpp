@@ -5,11 +5,8 @@
 
 #include "legacy/random_keys.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::Keys;
-using test::random_keys;
 
 TEST(PhpFilter, HasTheFprThatTheoryPromisesForRandomKeys) {
   // 20,000 keys at 10 bits each: (1 - e^(-k n / m))^7 = 0.00819, and crc32's floor adds 5e-6.
@@ -27,4 +24,4 @@ TEST(PhpFilter, HasTheFprThatTheoryPromisesForRandomKeys) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

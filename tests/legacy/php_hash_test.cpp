@@ -11,7 +11,7 @@
 #include "legacy/php_golden.hpp"
 #include "support/hex.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 TEST(PhpHash, DoublesBecomeIntegersModulo2To64) {
@@ -28,10 +28,10 @@ TEST(PhpHash, DoublesBecomeIntegersModulo2To64) {
 }
 
 TEST(PhpHash, IsWhatPhpPrinted) {
-  const auto vectors = test::php_vectors();
+  const auto vectors = php_vectors();
   ASSERT_EQ(vectors["hashes"].size(), 151U);
   for (const auto& vector : vectors["hashes"]) {
-    const std::string key = test::from_hex(vector["key_hex"].get<std::string>());
+    const std::string key = from_hex(vector["key_hex"].get<std::string>());
     for (const PhpHash hash : kPhpHashes)
       EXPECT_EQ(php_hash(hash, key), vector[std::string(to_string(hash)) + "Hash"])
           << to_string(hash) << " of " << vector["key_hex"];
@@ -74,4 +74,4 @@ TEST(PhpHash, HasANameThatIsReadBack) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

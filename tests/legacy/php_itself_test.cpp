@@ -18,10 +18,8 @@
 #include "support/hex.hpp"
 #include "support/random.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::Random;
 
 // What PHP answers, one line per question.
 class Php {
@@ -93,10 +91,10 @@ std::vector<std::string> keys_of_many_lengths() {
     keys.emplace_back(size, '\xFF');
     keys.emplace_back(size, static_cast<char>(random()));
   }
-  const std::size_t long_ones = test::nightly() ? 1'000 : 50;
+  const std::size_t long_ones = nightly() ? 1'000 : 50;
   for (std::size_t i = 0; i < long_ones; ++i) keys.push_back(random.bytes(random.below(10'001)));
   keys.push_back(random.bytes(10'000));
-  for (int i = 0; i < (test::nightly() ? 100'000 : 400); ++i)
+  for (int i = 0; i < (nightly() ? 100'000 : 400); ++i)
     keys.push_back(random.bytes(random.below(40)));
   for (int i = 0; i < 100; ++i)
     keys.push_back("https://www.example.org/" + std::to_string(random()) + "/index.html");
@@ -112,7 +110,7 @@ TEST(PhpItself, HashesKeysAsWeDo) {
   Php php;
   std::vector<std::string> ours, names;
   for (const std::string& key : keys_of_many_lengths()) {
-    names.push_back(php.ask({"hash", test::to_hex(key)}));
+    names.push_back(php.ask({"hash", to_hex(key)}));
     std::vector<std::uint32_t> hashes;
     for (const PhpHash hash : kPhpHashes) hashes.push_back(php_hash(hash, key));
     ours.push_back(joined(hashes));
@@ -130,7 +128,7 @@ std::vector<std::int64_t> states() {
            {(std::uint64_t{1} << shift) / factor, (~std::uint64_t{0} << shift) / factor})
         for (int i = 0; i < 3; ++i)
           out.push_back(static_cast<std::int64_t>(edge + random.below(5) - 2));
-  for (int i = 0; i < (test::nightly() ? 1'000'000 : 4'000); ++i) {
+  for (int i = 0; i < (nightly() ? 1'000'000 : 4'000); ++i) {
     const std::uint64_t state = random() >> random.below(40) << random.below(24);
     out.push_back(static_cast<std::int64_t>(state));
   }
@@ -190,7 +188,7 @@ TEST(PhpItself, DrawsAsWeDo) {
   Php php;
   Random random(10);
   std::vector<std::string> ours, names;
-  for (int i = 0; i < (test::nightly() ? 20'000 : 400); ++i) {
+  for (int i = 0; i < (nightly() ? 20'000 : 400); ++i) {
     const std::uint64_t bits = 1 + (random() >> (24 + random.below(40)));
     const std::uint64_t items = 1 + random.below(bits) / 3;
     const double hashes = static_cast<double>(bits) / static_cast<double>(items);
@@ -199,8 +197,8 @@ TEST(PhpItself, DrawsAsWeDo) {
     const std::string key = random.bytes(random.below(i % 20 == 0 ? 10'001 : 100));
     names.push_back(php.ask({"count", std::to_string(bits), std::to_string(items)}));
     ours.push_back(std::to_string(scheme.hash_count()));
-    names.push_back(php.ask(
-        {"mt", std::to_string(bits), std::to_string(scheme.hash_count()), test::to_hex(key)}));
+    names.push_back(
+        php.ask({"mt", std::to_string(bits), std::to_string(scheme.hash_count()), to_hex(key)}));
     std::vector<std::uint64_t> offsets(scheme.hash_count());
     scheme.positions(key, offsets);
     ours.push_back(joined(offsets));
@@ -218,15 +216,15 @@ TEST(PhpItself, AndWeReadEachOthersFilters) {
     for (std::uint64_t i = 0; i < bits / 8; ++i) {
       const std::string key = random.bytes(random.below(30));
       filter.insert(key);
-      inserted.push_back(test::to_hex(key));
+      inserted.push_back(to_hex(key));
     }
     for (int i = 0; i < 300; ++i) {
       const std::string key = random.bytes(8);
       found.push_back(filter.may_contain(key) ? 1 : 0);
-      asked.push_back(test::to_hex(key));
+      asked.push_back(to_hex(key));
     }
     const std::string own =
-        test::to_hex({reinterpret_cast<const char*>(filter.bytes().data()), filter.bytes().size()});
+        to_hex({reinterpret_cast<const char*>(filter.bytes().data()), filter.bytes().size()});
 
     Php php;
     const auto ask = [&](std::vector<std::string> words, const std::vector<std::string>& keys) {
@@ -246,4 +244,4 @@ TEST(PhpItself, AndWeReadEachOthersFilters) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -14,7 +14,7 @@
 #include "support/random.hpp"
 #include "support/statistics.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 // E[(ones/m)^k] after kn throws, from the exact distribution of the ones: throw by throw, the
@@ -60,7 +60,7 @@ TEST(Fpr, StandardOfFewKeysIsThePowerOfTheirShare) {
 
 // The mean over binomial loads, load by load, in long doubles.
 long double mean_over_loads(std::uint64_t blocks, std::uint32_t k, std::uint64_t n) {
-  const test::ExactBlock exact(k);
+  const ExactBlock exact(k);
   if (blocks == 1) return exact.fpr_at(static_cast<unsigned>(n));
   const long double share = 1.0L / static_cast<long double>(blocks);
   const auto all = static_cast<long double>(n);
@@ -79,7 +79,7 @@ TEST(Fpr, ExactTheoryAgreesWithItself) {
   for (const std::uint32_t k : {1U, 4U, 7U, 12U, 16U})
     for (const std::uint64_t blocks : {1U, 2U, 30U})
       for (const std::uint64_t n : {20U, 200U}) {
-        const auto closed = test::ExactBlock(k).fpr(static_cast<long double>(blocks), n);
+        const auto closed = ExactBlock(k).fpr(static_cast<long double>(blocks), n);
         if (closed < 1e-10L) continue;  // the digits that cancel are all there are
         EXPECT_NEAR(static_cast<double>(mean_over_loads(blocks, k, n) / closed), 1, 1e-5)
             << k << " " << blocks << " " << n;
@@ -87,13 +87,13 @@ TEST(Fpr, ExactTheoryAgreesWithItself) {
 }
 
 // The rate of 4,000 arrays that are filled with random keys: the mean, and its standard error.
-std::pair<double, double> of_random_arrays(test::Random& random, const Plan& plan, unsigned keys) {
+std::pair<double, double> of_random_arrays(Random& random, const Plan& plan, unsigned keys) {
   double sum = 0, squares = 0;
   constexpr int kRounds = 4000;
   for (int round = 0; round < kRounds; ++round) {
     Filter array(plan);
     for (unsigned i = 0; i < keys; ++i) array.insert_hash(random.hash());
-    const double fpr = test::implied_fpr(array).mean;
+    const double fpr = implied_fpr(array).mean;
     sum += fpr;
     squares += fpr * fpr;
   }
@@ -103,12 +103,11 @@ std::pair<double, double> of_random_arrays(test::Random& random, const Plan& pla
 
 // Exact theory itself against brute force: random blocks.
 TEST(Fpr, ExactTheoryAgreesWithRandomBlocks) {
-  test::Random random(11);
+  Random random(11);
   for (const std::uint32_t k : {3U, 5U, 8U, 12U})
     for (const unsigned keys : {10U, 30U, 60U}) {
-      const auto [mean, error] =
-          of_random_arrays(random, test::plan_of(Layout::blocked, 1, k), keys);
-      EXPECT_NEAR(mean, static_cast<double>(test::ExactBlock(k).fpr_at(keys)), 8 * error)
+      const auto [mean, error] = of_random_arrays(random, plan_of(Layout::blocked, 1, k), keys);
+      EXPECT_NEAR(mean, static_cast<double>(ExactBlock(k).fpr_at(keys)), 8 * error)
           << k << " " << keys;
     }
 }
@@ -119,7 +118,7 @@ TEST(Fpr, DefaultPlansStateAnUpperBound) {
     for (const double fpr : {0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10})
       for (const std::uint64_t n : {20'000U, 1'000'000U}) {
         const Plan it = plan(n, fpr, layout);
-        const double exact = test::exact_fpr(it, n);
+        const double exact = exact_fpr(it, n);
         EXPECT_LE(exact, fpr * 1.0005) << to_string(layout) << " " << fpr << " " << n;
         EXPECT_GE(exact, fpr * 0.94) << to_string(layout) << " " << fpr << " " << n;
       }
@@ -129,14 +128,14 @@ TEST(Fpr, DefaultPlansStateAnUpperBound) {
 // that share all their words are most of the rate.
 TEST(Fpr, PlansOfAnyHashCountStateAnUpperBound) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2})
-    for (const std::uint32_t k : test::hash_counts(layout))
+    for (const std::uint32_t k : hash_counts(layout))
       for (const double fpr : {0.1, 1e-3, 1e-5, 1e-6, 1e-7, 1e-9}) {
         const PlanRequest request{
             .capacity = 100'000, .fpr = fpr, .bits = {}, .hashes = k, .layout = layout};
         const std::uint32_t words = layout == Layout::blocked2 ? k / 2 : k;
         try {
           const Plan it = solve(request);
-          const double exact = test::exact_fpr(it, it.capacity);
+          const double exact = exact_fpr(it, it.capacity);
           EXPECT_LE(exact, fpr * 1.001) << to_string(layout) << " k " << k << " " << fpr;
           EXPECT_GE(exact, fpr * 0.75) << to_string(layout) << " k " << k << " " << fpr;
         } catch (const Error& error) {
@@ -147,8 +146,8 @@ TEST(Fpr, PlansOfAnyHashCountStateAnUpperBound) {
 }
 
 TEST(Fpr, RisesWithItemsAndFallsWithBits) {
-  for (const Layout layout : test::kLayouts)
-    for (const std::uint32_t k : test::hash_counts(layout)) {
+  for (const Layout layout : kLayouts)
+    for (const std::uint32_t k : hash_counts(layout)) {
       double before = -1;
       for (double items = 0; items < 40'000; items += 500) {
         const double fpr = predicted_fpr(layout, 200 * kBlockBits, k, items);
@@ -180,11 +179,11 @@ TEST(Fpr, HasNoStepWhereFormulasMeet) {
 
 // Against brute force: arrays of four and eight blocks, filled key by key.
 TEST(Fpr, OfNarrowBlocksAgreesWithRandomArrays) {
-  test::Random random(13);
+  Random random(13);
   for (const Layout layout : {Layout::blocked128, Layout::blocked64})
     for (const std::uint32_t k : {1U, 2U, 5U, 8U, 11U, 16U})
       for (const unsigned keys : {5U, 20U, 60U, 150U}) {
-        const Plan plan = test::plan_of(layout, 1, k);
+        const Plan plan = plan_of(layout, 1, k);
         const auto [mean, error] = of_random_arrays(random, plan, keys);
         if (mean < 1e-7) continue;  // too few of the arrays have such a key
         EXPECT_NEAR(mean, predicted_fpr(plan, keys), 8 * error)
@@ -194,11 +193,11 @@ TEST(Fpr, OfNarrowBlocksAgreesWithRandomArrays) {
 
 // Against theory, worked out another way. Below 1e-9, where its digits cancel, an upper bound.
 TEST(Fpr, OfNarrowBlocksIsTheExactOne) {
-  for (const Layout layout : test::kNarrowLayouts)
-    for (const std::uint32_t k : test::hash_counts(layout)) {
-      const unsigned word_bits = test::word_bits_of(layout);
-      const std::uint32_t key_blocks = test::has_two_blocks(layout) ? 2 : 1;
-      const test::ExactBlock theory(k / key_blocks, word_bits);
+  for (const Layout layout : kNarrowLayouts)
+    for (const std::uint32_t k : hash_counts(layout)) {
+      const unsigned word_bits = word_bits_of(layout);
+      const std::uint32_t key_blocks = has_two_blocks(layout) ? 2 : 1;
+      const ExactBlock theory(k / key_blocks, word_bits);
       for (const std::uint64_t blocks : {1U, 100U, 100'000U})
         for (double load = 0.001; load < 300; load *= 1.7) {  // keys a block of 512 bits
           const auto items = static_cast<std::uint64_t>(load * static_cast<double>(blocks)) + 1;
@@ -231,7 +230,7 @@ TEST(Fpr, OfTwoBlocksIsThatOfSmallArrays) {
     unsigned keys;
     double fpr, least;
   };
-  test::Random random(14);
+  Random random(14);
   for (const Row& row :
        {Row{Layout::blocked2x64, 2, 1e-5, 0.5}, Row{Layout::blocked2x64, 10, 1e-8, 0.3},
         Row{Layout::blocked2x64, 15, 1e-5, 0.8}, Row{Layout::blocked2x64, 130, 1e-8, 0.8},
@@ -268,9 +267,9 @@ TEST(Fpr, OfNarrowBlocksTakesTheseCounters) {
 // 0 to 4 times the capacity: the rate that a filter really has. The array's own randomness is
 // averaged over several filters and bounded by eight standard errors.
 TEST(Fpr, IsThatOfAFilterAtAnyLoad) {
-  if (test::hurried()) GTEST_SKIP() << "long only because it draws many samples";
-  test::Random random(12);
-  for (const Layout layout : test::kLayouts)
+  if (hurried()) GTEST_SKIP() << "long only because it draws many samples";
+  Random random(12);
+  for (const Layout layout : kLayouts)
     for (const double fpr : {0.1, 1e-2, 1e-3, 1e-4}) {
       const Plan it = plan(20'000, fpr, layout);
       for (const double load : {0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0}) {
@@ -280,7 +279,7 @@ TEST(Fpr, IsThatOfAFilterAtAnyLoad) {
         for (int i = 0; i < kFilters; ++i) {
           Filter filter(it);
           for (std::uint64_t key = 0; key < items; ++key) filter.insert_hash(random.hash());
-          const test::MeanAndError implied = test::implied_fpr(filter);
+          const MeanAndError implied = implied_fpr(filter);
           mean += implied.mean / kFilters;
           variance += implied.error * implied.error / kFilters / kFilters;
         }
@@ -295,4 +294,4 @@ TEST(Fpr, IsThatOfAFilterAtAnyLoad) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

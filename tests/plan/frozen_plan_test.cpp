@@ -13,15 +13,13 @@
 #include "support/expect_error.hpp"
 #include "support/frozen.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 using detail::first_bucket;
 using detail::kBuckets;
 using detail::partition_geometry;
 using detail::PartitionGeometry;
-using test::built;
-using test::integers_from;
 
 // With the sizes of these tables three of four random seeds succeed, which took hours to measure; an edit that only looks
 // like a tidy one would cost builds their speed.
@@ -85,19 +83,18 @@ TEST(FrozenPlan, TakesTheBitsThatAreStated) {
 }
 
 TEST(FrozenPlan, RefusesWhatCannotBe) {
-  test::expect_error(ErrorCode::invalid_argument, {"0"}, [&] { (void)frozen_plan(0, 0.01); });
-  test::expect_error(ErrorCode::too_large, {"2^35"},
-                     [&] { (void)frozen_plan(kMaxFrozenKeys + 1, 0.01); });
+  expect_error(ErrorCode::invalid_argument, {"0"}, [&] { (void)frozen_plan(0, 0.01); });
+  expect_error(ErrorCode::too_large, {"2^35"},
+               [&] { (void)frozen_plan(kMaxFrozenKeys + 1, 0.01); });
   for (const double fpr : {0.0, -1.0, 0.51, 1.0, 1e-10, std::nan("")})
-    test::expect_error(ErrorCode::invalid_argument, {"between"},
-                       [&] { (void)frozen_plan(10, fpr); });
-  test::expect_error(ErrorCode::invalid_argument, {"between"}, [&] { FrozenBuilder(0.0); });
+    expect_error(ErrorCode::invalid_argument, {"between"}, [&] { (void)frozen_plan(10, fpr); });
+  expect_error(ErrorCode::invalid_argument, {"between"}, [&] { FrozenBuilder(0.0); });
   FrozenPlan lie = frozen_plan(1'000, 0.5);
   lie.array.fpr = 1e-9;
-  test::expect_error(ErrorCode::invalid_argument, {"bits"}, [&] { validate(lie); });
+  expect_error(ErrorCode::invalid_argument, {"bits"}, [&] { validate(lie); });
   lie = frozen_plan(1'000, 0.01);
   lie.array.bits += 1;
-  test::expect_error(ErrorCode::invalid_argument, {"512"}, [&] { validate(lie); });
+  expect_error(ErrorCode::invalid_argument, {"512"}, [&] { validate(lie); });
   for (const double fpr : {0.5, 0.01, 1e-9})
     for (const std::uint64_t keys :
          {std::uint64_t{1}, std::uint64_t{1'000}, std::uint64_t{1} << 34})
@@ -110,7 +107,7 @@ TEST(FrozenPlan, AStoredOneIsBelievedOnlyWhole) {
   const auto refused = [&](const std::string& text, auto change) {
     FrozenPlan plan = right;
     change(plan);
-    test::expect_error(ErrorCode::invalid_argument, {text}, [&] { validate(plan); });
+    expect_error(ErrorCode::invalid_argument, {text}, [&] { validate(plan); });
   };
   refused("these fields", [](FrozenPlan& plan) { plan.array.layout = Layout::blocked; });
   refused("these fields", [](FrozenPlan& plan) { plan.array.hashes = 4; });
@@ -155,11 +152,11 @@ TEST(FrozenPlan, SharesItsRateWithItsDelta) {
     EXPECT_EQ(plan.list().list(), plan.list());
   }
   for (const double fpr : {0.51, 1e-9, std::nan("")})
-    test::expect_error(ErrorCode::invalid_argument, {"between 1.1e-09 and 0.5"},
-                       [&] { (void)frozen_plan(10, fpr, 10); });
+    expect_error(ErrorCode::invalid_argument, {"between 1.1e-09 and 0.5"},
+                 [&] { (void)frozen_plan(10, fpr, 10); });
   EXPECT_NO_THROW((void)frozen_plan(10, 1.1e-9, 10));
-  test::expect_error(ErrorCode::invalid_argument, {"delta is 0"},
-                     [&] { (void)frozen_plan(10, 0.01, 0); });
+  expect_error(ErrorCode::invalid_argument, {"delta is 0"},
+               [&] { (void)frozen_plan(10, 0.01, 0); });
 }
 
 // Keys beyond 2^24 wait on the device, 8 bytes each, as those in memory.
@@ -241,4 +238,4 @@ TEST(FrozenPlan, StatesTheBytesThatItTakes) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

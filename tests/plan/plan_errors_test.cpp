@@ -24,10 +24,8 @@
 
 #include "support/expect_error.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::expect_error;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -343,4 +341,4 @@ TEST(PlanErrors, ValidateChecksEveryField) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -12,10 +12,8 @@
 #include "plan/layouts.hpp"
 #include "support/layouts.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
-
-using test::kLayouts;
 
 // Bits per key that each layout needs at the best k with Poisson loads: the yardstick.
 struct Yardstick {
@@ -166,7 +164,7 @@ Plan most_keys(Layout layout, double fpr, std::uint64_t bits) {
   const Plan most = solve_for(layout, {{}, fpr, bits, {}});
   const auto items = static_cast<double>(most.capacity);
   EXPECT_LE(predicted_fpr(most, items), fpr);
-  for (const std::uint32_t other : test::hash_counts(layout))
+  for (const std::uint32_t other : hash_counts(layout))
     EXPECT_GT(predicted_fpr(layout, bits, other, items + 1), fpr)
         << other << " hashes hold more keys";
   return most;
@@ -185,7 +183,7 @@ void check_directions(Layout layout, std::uint64_t n, double fpr) {
   // The best hashes are better than every other count.
   const Plan best = solve_for(layout, {n, {}, bits, {}});
   EXPECT_LE(best.fpr, given.fpr);
-  for (const std::uint32_t other : test::hash_counts(layout))
+  for (const std::uint32_t other : hash_counts(layout))
     EXPECT_GE(predicted_fpr(layout, bits, other, items), best.fpr * (1 - 1e-12)) << other;
   // At least as many keys as asked, and one more is too many.
   const Plan room = solve_for(layout, {{}, fpr, bits, k});
@@ -212,7 +210,7 @@ TEST(Plan, EveryDirectionLeadsBack) {
 }
 
 TEST(Plan, SmallestAndLargestArraysHoldAsManyKeysAsTheyCan) {
-  for (const Layout layout : test::kPlainLayouts)
+  for (const Layout layout : kPlainLayouts)
     for (const std::uint64_t bits : {kBlockBits, max_bits(layout)})
       for (const double fpr : {0.5, 0.01, 1e-15}) {
         SCOPED_TRACE(std::string(to_string(layout)) + ", " + std::to_string(bits) + " bits at " +
@@ -224,8 +222,8 @@ TEST(Plan, SmallestAndLargestArraysHoldAsManyKeysAsTheyCan) {
 // From the hashes alone the size or the load is the one at which no other number does better.
 // In narrow blocks, whose exact rate ripples from one number to the next, some never are the best.
 TEST(Plan, HashesGiveTheSizeAtWhichTheyAreTheBest) {
-  for (const Layout layout : test::kPlainLayouts)
-    for (const std::uint32_t k : test::hash_counts(layout))
+  for (const Layout layout : kPlainLayouts)
+    for (const std::uint32_t k : hash_counts(layout))
       for (const std::uint64_t n : {std::uint64_t{5'000}, std::uint64_t{1'234'567}}) {
         SCOPED_TRACE(std::string(to_string(layout)) + ", k " + std::to_string(k) + ", " +
                      std::to_string(n));
@@ -397,4 +395,4 @@ TEST(Plan, NamesItsLayouts) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

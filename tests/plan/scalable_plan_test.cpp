@@ -14,7 +14,7 @@
 
 #include "support/expect_error.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 std::optional<ErrorCode> refusal(const ScalablePlan& plan, std::uint32_t sub_filter,
@@ -167,7 +167,7 @@ TEST(ScalablePlan, RefusesNumbersThatNoFilterHas) {
   const auto refused = [](const std::string& naming, auto change) {
     ScalablePlan plan = scalable_plan(1000, 0.01);
     change(plan);
-    test::expect_error(invalid_argument, {naming}, [&] { validate(plan); });
+    expect_error(invalid_argument, {naming}, [&] { validate(plan); });
   };
   refused("growth 0", [](ScalablePlan& plan) { plan.growth = 0; });
   refused("growth 1,001", [](ScalablePlan& plan) { plan.growth = 1001; });
@@ -229,12 +229,12 @@ TEST(ScalablePlan, HasNoMoreSubFiltersThanItsLimits) {
            [&] { (void)sub_filter_capacity(equal, kMaxSubFilters); },
            [&] { (void)sub_filter_fpr(equal, kMaxSubFilters); },
            [&] { (void)sub_filter_plan(equal, kMaxSubFilters); }})
-    test::expect_error(ErrorCode::too_large, {"65 sub-filters: 64 is the limit"}, beyond);
+    expect_error(ErrorCode::too_large, {"65 sub-filters: 64 is the limit"}, beyond);
   // 10^13 keys are as many as a sub-filter may have.
   const ScalablePlan large = scalable_plan(10'000'000'000, 0.4, 1000, 0.45);
   EXPECT_EQ(sub_filter_capacity(large, 1), kMaxCapacity);
-  test::expect_error(ErrorCode::too_large, {"more than 10^13 keys"},
-                     [&] { (void)sub_filter_capacity(large, 2); });
+  expect_error(ErrorCode::too_large, {"more than 10^13 keys"},
+               [&] { (void)sub_filter_capacity(large, 2); });
 }
 
 TEST(ScalablePlan, SaysWhyItCannotGrowFurther) {
@@ -254,4 +254,4 @@ TEST(ScalablePlan, SaysWhyItCannotGrowFurther) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -11,7 +11,7 @@
 
 #include "support/expect_error.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
 constexpr auto kInsertions = WindowUnit::insertions;
@@ -59,16 +59,16 @@ TEST(WindowPlan, HasTheLongestWindowAndAKeyForEachInsertion) {
     validate(plan);
   }
   for (const auto& [window, slices] : {std::pair(kLongest + 1, 1U), {kLongest + 2, 8U}})
-    test::expect_error(ErrorCode::too_large, {"2^64 - 65"}, [window = window, slices = slices] {
+    expect_error(ErrorCode::too_large, {"2^64 - 65"}, [window = window, slices = slices] {
       (void)window_plan(kSeconds, window, 1000, 0.01, slices);
     });
   // As many keys as there are insertions in whole slices.
   const WindowPlan full = window_plan(kInsertions, 81, 88, 0.01, 8);
   EXPECT_EQ(full.window, 88U);
   EXPECT_EQ(full.slice.capacity, 11U);
-  test::expect_error(ErrorCode::invalid_argument,
-                     {"capacity 89 is more than a window of 81 insertions can hold"},
-                     [] { (void)window_plan(kInsertions, 81, 89, 0.01, 8); });
+  expect_error(ErrorCode::invalid_argument,
+               {"capacity 89 is more than a window of 81 insertions can hold"},
+               [] { (void)window_plan(kInsertions, 81, 89, 0.01, 8); });
   EXPECT_EQ(window_plan(kSeconds, 81, 89, 0.01, 8).capacity, 89U);
 }
 
@@ -103,7 +103,7 @@ TEST(WindowPlan, SaysWhatCannotBeHad) {
   const auto refused = [](WindowUnit unit, std::uint64_t window, std::uint64_t capacity, double fpr,
                           std::uint32_t slices, ErrorCode code, const std::string& text,
                           std::optional<Layout> layout = {}) {
-    test::expect_error(code, {text}, [&] {
+    expect_error(code, {text}, [&] {
       static_cast<void>(window_plan(unit, window, capacity, fpr, slices, layout));
     });
   };
@@ -149,7 +149,7 @@ TEST(WindowPlan, AStoredOneIsBelievedOnlyWhole) {
   const auto refused = [&](ErrorCode code, const std::string& text, auto change) {
     WindowPlan plan = right;
     change(plan);
-    test::expect_error(code, {text}, [&] { validate(plan); });
+    expect_error(code, {text}, [&] { validate(plan); });
   };
   refused(kInvalid, "not a whole number of 8 slices", [](auto& plan) { plan.window = 81; });
   refused(kInvalid, "0 seconds cannot be cut into 8 slices", [](auto& plan) { plan.window = 0; });
@@ -167,4 +167,4 @@ TEST(WindowPlan, AStoredOneIsBelievedOnlyWhole) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

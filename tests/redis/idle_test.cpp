@@ -38,8 +38,7 @@ struct Idle {
   }
   void ping() { connection.ask({"PING"}); }
   void ping_with_error(const char* said) {
-    const std::string error = error_of([this] { ping(); }, ErrorCode::unavailable);
-    EXPECT_NE(error.find(said), std::string::npos) << error;
+    expect_error(ErrorCode::unavailable, {said}, [this] { ping(); });
   }
   detail::Connection connection;
 };
@@ -80,9 +79,8 @@ TEST(IdleConnection, IsAnErrorOnlyOnceWithoutAHistory) {
   connection.ask({"PING"});
   kill_clients(server);
   idle();
-  EXPECT_NE(error_of([&] { connection.ask({"PING"}); }, ErrorCode::unavailable)
-                .find("; the next call connects again"),
-            std::string::npos);
+  expect_error(ErrorCode::unavailable, {"; the next call connects again"},
+               [&] { connection.ask({"PING"}); });
   connection.ask({"PING"});
   kill_clients(server);
   idle();
@@ -164,9 +162,8 @@ TEST(IdleConnection, IsAnErrorOnlyTwiceIfTheServerHangsUpAtInfo) {
     for (int i = 0; i < std::min(most, 2); ++i) {
       connection.ask({"PING"});
       idle();
-      EXPECT_NE(error_of([&] { connection.ask({"PING"}); }, ErrorCode::unavailable)
-                    .find("; the next call connects again"),
-                std::string::npos);
+      expect_error(ErrorCode::unavailable, {"; the next call connects again"},
+                   [&] { connection.ask({"PING"}); });
     }
     for (int i = 0; i < 2; ++i) {
       connection.ask({"PING"});
@@ -256,8 +253,8 @@ TEST(IdleConnection, TakesNothingUnaskedForAnAnswer) {
       say(stray);
       idle();
     }
-    const std::string said = error_of([&] { connection.send(ping); }, ErrorCode::unavailable);
-    EXPECT_NE(said.find("what nobody had asked for"), std::string::npos) << said;
+    expect_error(ErrorCode::unavailable, {"what nobody had asked for"},
+                 [&] { connection.send(ping); });
     ::close(peer);
   }
 }
@@ -279,13 +276,10 @@ TEST(IdleConnection, IsNoneWhileAnswersAreUnderWay) {
   idle_one.connection.send(three);
   kill_clients(server);
   idle();
-  const std::string said = error_of(
-      [&] {
-        idle_one.connection.send(three);
-        for (int i = 0; i < 6; ++i) (void)idle_one.connection.receive();
-      },
-      ErrorCode::unavailable);
-  EXPECT_NE(said.find("; the next call connects again"), std::string::npos) << said;
+  expect_error(ErrorCode::unavailable, {"; the next call connects again"}, [&] {
+    idle_one.connection.send(three);
+    for (int i = 0; i < 6; ++i) (void)idle_one.connection.receive();
+  });
   EXPECT_EQ(idle_one.connection.count(), 1);
 }
 

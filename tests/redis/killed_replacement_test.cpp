@@ -68,8 +68,7 @@ TEST_F(KilledReplacement, IsUndoneByWhoComesNext) {
       kill_after(steps, true);
       // It may be alive: nobody is told "absent", and nothing is undone yet.
       error_of([&] { (void)before.may_contain_many(keys_); }, ErrorCode::mismatch);
-      const std::string text = error_of([] { open(); }, ErrorCode::mismatch);
-      EXPECT_NE(text.find("was left there half way"), std::string::npos) << text;
+      expect_error(ErrorCode::mismatch, {"was left there half way"}, [] { open(); });
       error_of([] { put(filled(of_blocks(120), 9'000), {.replace = true}); }, ErrorCode::locked);
       for (const std::string& name : {std::string("f:{0}:interrupted"), aside_of(1)})
         EXPECT_GT(server().ask({"TTL", name})->integer, 86'000) << name;
@@ -83,9 +82,8 @@ TEST_F(KilledReplacement, IsUndoneByWhoComesNext) {
           else
             (void)before.may_contain_many(keys_);
         };
-        const std::string told = error_of(use, ErrorCode::unavailable);
-        EXPECT_NE(told.find("'f:{0}': a program was killed"), std::string::npos) << told;
-        EXPECT_NE(told.find("undone now; try again"), std::string::npos) << told;
+        expect_error(ErrorCode::unavailable,
+                     {"'f:{0}': a program was killed", "undone now; try again"}, use);
         use();
       }
       if (how == "open") (void)open();
@@ -158,12 +156,9 @@ TEST_F(KilledReplacement, OfAFilterThatIsRemovedMeanwhileIsGivenUp) {
       for (const std::string& place : detail::shard_keys("f", 4)) server().ask({"DEL", place});
     return std::nullopt;
   });
-  const std::string text = error_of(
-      [&] {
-        put(filled(of_blocks(120), 9'000), {.shards = 4, .replace = true}, {.port = node.port()});
-      },
-      ErrorCode::unavailable);
-  EXPECT_NE(text.find("was removed or evicted in the meantime"), std::string::npos) << text;
+  expect_error(ErrorCode::unavailable, {"was removed or evicted in the meantime"}, [&] {
+    put(filled(of_blocks(120), 9'000), {.shards = 4, .replace = true}, {.port = node.port()});
+  });
   EXPECT_EQ(keys_there(), 3) << "only what was set aside";
   for (const std::size_t shard : {1, 2, 3})
     EXPECT_GT(server().ask({"TTL", aside_of(shard)})->integer, 86'000);
@@ -177,12 +172,9 @@ TEST_F(KilledReplacement, IsNotUndoneWhileItsMakerIsAlive) {
   kill_after(2, true);
   server().ask({"DEL", "f:{0}"});
   const std::string place = detail::shard_keys("f", 4)[1], put_there = server().get(place);
-  const std::string text = error_of(
-      [] {
-        RedisFilter::create({address(), "f", 4}, of_blocks(120));
-      },
-      ErrorCode::locked);
-  EXPECT_NE(text.find("try again in a minute"), std::string::npos) << text;
+  expect_error(ErrorCode::locked, {"try again in a minute"}, [] {
+    RedisFilter::create({address(), "f", 4}, of_blocks(120));
+  });
   EXPECT_EQ(server().get(place), put_there);
   EXPECT_EQ(server().ask({"EXISTS", aside_of(1), "f:{0}:interrupted"})->integer, 2);
 }

@@ -80,9 +80,8 @@ TEST(ModuleShards, AFullShardSaysSo) {
   auto filter = ModuleFilter::create({module_server().address(), "full", 2},
                                      {.kind = Kind::plain, .capacity = 100, .fpr = 0.01});
   const NumberedKeys keys("key:", 1'000);
-  EXPECT_NE(error_of([&] { filter.insert_many(keys.views); }, ErrorCode::no_space)
-                .find("make a larger filter"),
-            std::string::npos);
+  expect_error(ErrorCode::no_space, {"make a larger filter"},
+               [&] { filter.insert_many(keys.views); });
   const std::size_t done = filter.acknowledged();
   EXPECT_EQ(filter.may_contain_many(std::span(keys.views).first(done)), done);
 }
@@ -247,25 +246,16 @@ TEST(ModuleShards, LargeKeysGoOutInParts) {
 
 TEST(ModuleShards, AServerWithoutTheModuleSaysSo) {
   const Server plain;
-  EXPECT_NE(
-      error_of(
-          [&] {
-            ModuleFilter::create({plain.address(), "none", 2}, {.capacity = 100, .fpr = 0.01});
-          },
-          ErrorCode::io)
-          .find("lacks a module"),
-      std::string::npos);
+  expect_error(ErrorCode::io, {"lacks a module"}, [&] {
+    ModuleFilter::create({plain.address(), "none", 2}, {.capacity = 100, .fpr = 0.01});
+  });
   EXPECT_EQ(plain.ask({"DBSIZE"})->integer, 0);
-  error_of(
-      [&] {
-        ModuleFilter::create({plain.address(), "none", 0}, {.fpr = 0.01});
-      },
-      ErrorCode::invalid_argument);
-  error_of(
-      [&] {
-        ModuleFilter::create({plain.address(), "none", 0}, {.capacity = 5, .fpr = 0});
-      },
-      ErrorCode::invalid_argument);
+  expect_error(ErrorCode::invalid_argument, {}, [&] {
+    ModuleFilter::create({plain.address(), "none", 0}, {.fpr = 0.01});
+  });
+  expect_error(ErrorCode::invalid_argument, {}, [&] {
+    ModuleFilter::create({plain.address(), "none", 0}, {.capacity = 5, .fpr = 0});
+  });
 }
 
 }  // namespace

@@ -132,24 +132,18 @@ TEST(PhpBucket, IsCheckedForWhatCanBeChecked) {
   error_of([&] { bucket.insert("a key"); }, ErrorCode::missing);
   EXPECT_EQ(server.ask({"EXISTS", "bucket"})->integer, 0) << "the insert made an empty bucket";
   server.ask({"SET", "bucket", std::string(126, '\0')});
-  error_of(
-      [&] {
-        RedisPhpFilter::open({server.address(), "bucket"}, scheme);
-      },
-      ErrorCode::mismatch);
+  expect_error(ErrorCode::mismatch, {}, [&] {
+    RedisPhpFilter::open({server.address(), "bucket"}, scheme);
+  });
   server.ask({"DEL", "bucket"});
   server.ask({"RPUSH", "bucket", "x"});
-  error_of(
-      [&] {
-        RedisPhpFilter::open({server.address(), "bucket"}, scheme);
-      },
-      ErrorCode::not_a_filter);
-  error_of(
-      [&] {
-        RedisPhpFilter::create({server.address(), "vast"},
-                               PhpScheme::crc32_mt((std::uint64_t{1} << 32) + 1, 1'000'000'000));
-      },
-      ErrorCode::too_large);
+  expect_error(ErrorCode::not_a_filter, {}, [&] {
+    RedisPhpFilter::open({server.address(), "bucket"}, scheme);
+  });
+  expect_error(ErrorCode::too_large, {}, [&] {
+    RedisPhpFilter::create({server.address(), "vast"},
+                           PhpScheme::crc32_mt((std::uint64_t{1} << 32) + 1, 1'000'000'000));
+  });
 }
 
 // What is in the place of a bucket that has gone may be the next one, with the bits of others.
@@ -201,11 +195,9 @@ TEST(PhpBucket, IsStoredWhole) {
   bucket.insert_many(std::vector<std::string_view>{"a", "b"});
   RedisPhpFilter::store({server.address(), "copy"}, bucket.load());
   EXPECT_EQ(server.get("copy"), server.get("bucket"));
-  error_of(
-      [&] {
-        RedisPhpFilter::store({server.address(), "copy"}, bucket.load());
-      },
-      ErrorCode::exists);
+  expect_error(ErrorCode::exists, {}, [&] {
+    RedisPhpFilter::store({server.address(), "copy"}, bucket.load());
+  });
 }
 
 // Nothing in a bucket tells what is missing from it.

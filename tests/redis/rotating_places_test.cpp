@@ -23,16 +23,12 @@ TEST(RotatingString, OfAnOlderGenerationIsNeitherOpenedNorReplaced) {
     const RedisPlace older_place{server.address(), older_redis_key(name)};
     RotatingRedisFilter::create(newer, 10'000, 1e-6);
     for (const bool replace : {false, true}) {
-      const std::string message = error_of(
-          [&] {
-            if (replace)
-              RotatingRedisFilter::create(older_place, 10'000, 1e-6, Hasher(), std::nullopt, true);
-            else
-              RotatingRedisFilter::open(older_place);
-          },
-          ErrorCode::mismatch);
-      EXPECT_NE(message.find("the older generation of '" + name + "'"), std::string::npos)
-          << message;
+      expect_error(ErrorCode::mismatch, {"the older generation of '" + name + "'"}, [&] {
+        if (replace)
+          RotatingRedisFilter::create(older_place, 10'000, 1e-6, Hasher(), std::nullopt, true);
+        else
+          RotatingRedisFilter::open(older_place);
+      });
     }
     server.ask({"DEL", name, older_redis_key(name)});
   }

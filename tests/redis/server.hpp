@@ -20,6 +20,7 @@
 
 #include "redis/wire/connection.hpp"
 #include "store/scratch.hpp"
+#include "support/expect_error.hpp"
 
 extern char** environ;
 
@@ -141,17 +142,5 @@ class Dumper {
   ModuleFilter filter_;
   std::uint64_t iterator_ = 0;
 };
-
-// The code of the Error that `action` throws; its text is printed where a test fails.
-inline std::string error_of(auto&& action, ErrorCode code) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
-}
 
 }  // namespace bloomery::test

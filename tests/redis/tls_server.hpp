@@ -23,8 +23,10 @@ class TlsServer : public testing::Test {
     static Server for_known(certificates().options(ports[1], true));
     return {.host = "localhost", .port = ports[of_clients ? 1 : 0], .tls = tls};
   }
-  static std::string said(const RedisTls& tls, ErrorCode code, bool of_clients = false) {
-    return error_of([&] { detail::Connection(address(tls, of_clients)).ask({"PING"}); }, code);
+  static void expect_refusal(ErrorCode code, const std::string& words, const RedisTls& tls,
+                             bool of_clients = false) {
+    expect_error(code, {words},
+                 [&] { detail::Connection(address(tls, of_clients)).ask({"PING"}); });
   }
   const RedisTls trusted_{.ca_file = certificates().file("ca.pem")};
 };

@@ -11,17 +11,23 @@
 
 namespace bloomery::test {
 
-inline void expect_error(ErrorCode code, std::initializer_list<std::string> words,
-                         const std::function<void()>& call) {
+// The text of the Error that `action` throws.
+inline std::string error_of(auto&& action, ErrorCode code) {
   try {
-    call();
-    ADD_FAILURE() << "no error";
+    action();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), code) << error.what();
-    for (const std::string& word : words)
-      EXPECT_NE(std::string(error.what()).find(word), std::string::npos)
-          << "\"" << word << "\" is missing in: " << error.what();
+    return error.what();
   }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+inline void expect_error(ErrorCode code, std::initializer_list<std::string> words,
+                         const std::function<void()>& call) {
+  const std::string text = error_of(call, code);
+  for (const std::string& word : words)
+    EXPECT_NE(text.find(word), std::string::npos) << "\"" << word << "\" is missing in: " << text;
 }
 
 }  // namespace bloomery::test

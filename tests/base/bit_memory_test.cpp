@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "support/effort.hpp"
+#include "support/expect_error.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -113,16 +114,9 @@ TEST(BitMemory, KeepsNoAddressesBeyondItself) {
 TEST(BitMemory, RefusesWhatNoMachineHas) {
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
   for (const std::size_t size : {std::size_t{1} << 57, kMost / 2, kMost - (std::size_t{4} << 20),
-                                 kMost - (std::size_t{2} << 20), kMost - 63, kMost}) {
-    try {
-      BitMemory memory(size);
-      FAIL() << size << " bytes were granted";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::no_memory);
-      EXPECT_NE(std::string(error.what()).find(std::to_string(size)), std::string::npos)
-          << error.what();
-    }
-  }
+                                 kMost - (std::size_t{2} << 20), kMost - 63, kMost})
+    test::expect_error(ErrorCode::no_memory, {std::to_string(size)},
+                       [&] { BitMemory memory(size); });
 }
 
 // As many bytes as the largest filter. The system may lend them, and then nothing is touched.

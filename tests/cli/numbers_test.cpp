@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string>
 
+#include "support/expect_error.hpp"
+
 namespace bloomery::cli {
 namespace {
 
@@ -90,13 +92,7 @@ TEST(Numbers, SeedsAreNumbersOrHexadecimal) {
 }
 
 std::string refusal(const std::vector<std::string>& arguments) {
-  try {
-    (void)parse_options(arguments);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-    return error.what();
-  }
-  return "accepted";
+  return test::error_of([&] { (void)parse_options(arguments); }, ErrorCode::invalid_argument);
 }
 
 TEST(Numbers, AnErrorQuotesTheTextAndSaysWhatTheFlagTakes) {

@@ -8,17 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "support/expect_error.hpp"
+
 namespace bloomery::cli {
 namespace {
 
 std::string refused_options(const std::vector<std::string>& arguments) {
-  try {
-    (void)parse_options(arguments);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-    return error.what();
-  }
-  return "accepted";
+  return test::error_of([&] { (void)parse_options(arguments); }, ErrorCode::invalid_argument);
 }
 
 bool says(const std::string& text, const std::string& words) {

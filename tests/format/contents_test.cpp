@@ -278,15 +278,11 @@ TEST(RequireCreatedFrom, NamesTheFirstDifference) {
            {window, window_plan(WindowUnit::seconds, 80, 1000, 0.01, 4), "slices 8, not 4"},
            {window, window_plan(WindowUnit::seconds, 80, 2000, 0.01), "capacity 1000, not 2000"},
        }) {
-    try {
-      require_created_from(one.asked, kHasher, header_of(one.there, kHasher), "dir/f");
-      ADD_FAILURE() << one.named;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::mismatch);
-      EXPECT_TRUE(std::string(error.what()).starts_with("dir/f: ")) << error.what();
-      EXPECT_NE(std::string(error.what()).find(one.named), std::string::npos)
-          << error.what() << " has no " << one.named;
-    }
+    const std::string text = error_of(
+        [&] { require_created_from(one.asked, kHasher, header_of(one.there, kHasher), "dir/f"); },
+        ErrorCode::mismatch);
+    EXPECT_TRUE(text.starts_with("dir/f: ")) << text;
+    EXPECT_NE(text.find(one.named), std::string::npos) << text << " has no " << one.named;
   }
   const Header header = header_of(plain, kHasher);
   EXPECT_EQ(code_of([&] { require_created_from(plain, Hasher(), header, "f"); }),

@@ -11,6 +11,7 @@
 
 #include "counted_memory.hpp"
 #include "fields.hpp"
+#include "support/expect_error.hpp"
 #include "values.hpp"
 #include "values/scalable.hpp"
 #include "values/window.hpp"
@@ -219,13 +220,8 @@ TEST(Rdb, OlderEncodingsOfRedisBloomAreRead) {
 
 TEST(Rdb, EncodingsFromTheFutureAreRefusedByName) {
   Fields fields;
-  try {
-    (void)load_redisbloom(fields, 5);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::newer_format);
-    EXPECT_STREQ(error.what(), "MBbloom-- has encoding 5; this module reads 0 to 4");
-  }
+  EXPECT_EQ(error_of([&] { (void)load_redisbloom(fields, 5); }, ErrorCode::newer_format),
+            "MBbloom-- has encoding 5; this module reads 0 to 4");
   EXPECT_THROW((void)load_native(fields, 2), Error);
   EXPECT_THROW((void)load_native(fields, 0), Error);
 }

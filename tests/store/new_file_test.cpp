@@ -71,13 +71,7 @@ TEST(Leftover, IsAnErrorIfItIsAStrangers) {
                file.insert(2);
                file.close();
              }}) {
-      try {
-        attempt();
-        ADD_FAILURE() << "a stranger's file was taken for a leftover";
-      } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::not_a_filter);
-        EXPECT_NE(std::string(error.what()).find(stranger), std::string::npos) << error.what();
-      }
+      expect_error(ErrorCode::not_a_filter, {stranger}, attempt);
       EXPECT_EQ(read_bytes(stranger).size(), text.size());
       EXPECT_TRUE(FilterFile::open(path).may_contain(1));
     }
@@ -215,13 +209,10 @@ TEST(NewFile, IsForNobodyElseUntilItHasItsPermissions) {
 TEST(Exists, NamesNoFlagOfATool) {
   Scratch scratch;
   FilterFile::create(scratch / "f", plan_of(Layout::blocked)).close();
-  try {
-    FilterFile::create(scratch / "f", plan_of(Layout::blocked));
-    ADD_FAILURE() << "no Error";
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()).find("--"), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find("replace"), std::string::npos) << error.what();
-  }
+  const std::string text = error_of(
+      [&] { FilterFile::create(scratch / "f", plan_of(Layout::blocked)); }, ErrorCode::exists);
+  EXPECT_EQ(text.find("--"), std::string::npos) << text;
+  EXPECT_NE(text.find("replace"), std::string::npos) << text;
 }
 
 TEST(NewFile, ThatAnotherProcessMakesIsNamedAsItWillBe) {

@@ -134,14 +134,8 @@ TEST(OpenOrCreatePaths, AreNamedWithTheDirectoryThatIsMissing) {
   FilterFile::open_or_create(there, plan).close();
   EXPECT_TRUE(named([&] { salvage(there, path); }));
   // The directory is there, and the file is not.
-  try {
-    FilterFile::open(scratch / "g");
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::missing);
-    EXPECT_EQ(std::string(error.what()).find("directory " + (scratch / "")), std::string::npos)
-        << error.what();
-  }
+  const std::string text = error_of([&] { FilterFile::open(scratch / "g"); }, ErrorCode::missing);
+  EXPECT_EQ(text.find("directory " + (scratch / "")), std::string::npos) << text;
 }
 
 // The system would take the path for that of another file.

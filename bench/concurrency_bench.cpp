@@ -33,7 +33,6 @@
 namespace bloomery::bench {
 namespace {
 
-using Keys = std::span<const std::uint64_t>;
 using Loop = std::function<std::uint64_t(Keys)>;
 
 double processor_ns() {
@@ -68,18 +67,13 @@ struct Loops {
 
 template <class F>
 Loops loops_of(F& calls) {
-  return {[&](Keys keys) {
-            std::uint64_t fresh = 0;
-            for (const std::uint64_t key : keys) fresh += calls.insert(key) ? 1 : 0;
-            return fresh;
-          },
-          [&](Keys keys) { return calls.insert_many(keys); },
-          [&](Keys keys) {
-            std::uint64_t found = 0;
-            for (const std::uint64_t key : keys) found += calls.may_contain(key) ? 1 : 0;
-            return found;
-          },
-          [&](Keys keys) { return calls.may_contain_many(keys); }};
+  return {
+      [&](Keys keys) { return each(keys, [&](std::uint64_t key) { return calls.insert(key); }); },
+      [&](Keys keys) { return calls.insert_many(keys); },
+      [&](Keys keys) {
+        return each(keys, [&](std::uint64_t key) { return calls.may_contain(key); });
+      },
+      [&](Keys keys) { return calls.may_contain_many(keys); }};
 }
 
 double process_ns() {
@@ -170,7 +164,7 @@ int main(int argc, char** argv) {
         fmt::format("{}, {} keys at {}", to_string(layout), count, bench::percent(fpr));
     report.heading(section);
     constexpr std::array operations = {"insert", "bulk insert", "hit", "bulk hit"};
-    bench::Table table({"ns per key", "insert", "bulk insert", "hit", "bulk hit"});
+    bench::Table table({"ns per key"}, operations);
     const auto median = [&](std::size_t row, std::size_t operation) {
       return bench::median(times[row * operations.size() + operation]);
     };

@@ -21,21 +21,12 @@
 namespace bloomery::bench {
 namespace {
 
-using Keys = std::span<const std::uint64_t>;
-
 struct Workload {
   Keys present, slice, absent;
 };
 
 constexpr std::array kOperations = {"insert",      "remove",      "hit",      "miss",
                                     "bulk insert", "bulk remove", "bulk hit", "bulk miss"};
-
-template <class Call>
-std::uint64_t each(Keys keys, Call call) {
-  std::uint64_t yes = 0;
-  for (const std::uint64_t key : keys) yes += call(key) ? 1 : 0;
-  return yes;
-}
 
 // The bulk insert fills the filter for the cases after it. Cases that remove keys refill it first.
 template <class F>
@@ -109,9 +100,7 @@ void bench(Report& report, std::uint64_t keys, double fpr, unsigned repetitions,
   const std::string section =
       fmt::format("{} keys at {}, {}", keys, percent(fpr), four.kernel_name());
   report.heading(section);
-  std::vector<std::string> headings = {"ns per key"};
-  headings.insert(headings.end(), kOperations.begin(), kOperations.end());
-  Table table(headings);
+  Table table({"ns per key"}, kOperations);
   for (const std::string& name : names) {
     std::vector<std::string> counters = {name};
     for (const char* operation : kOperations) {

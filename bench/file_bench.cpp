@@ -27,8 +27,6 @@
 namespace bloomery::bench {
 namespace {
 
-using Keys = std::span<const std::uint64_t>;
-
 struct Options {
   std::uint64_t keys = 100'000'000;
   double fpr = 0.001;
@@ -126,9 +124,7 @@ void bench_inserts(Report& report, const Options& options, Keys keys) {
   file.reset();
   report.heading(fmt::format("inserts into a fresh file for {} keys at {}, {:.0f} MB", options.keys,
                              percent(options.fpr), static_cast<double>(plan.bytes()) / 1e6));
-  std::vector<std::string> headings = {"ns per key"};
-  headings.insert(headings.end(), kBatchNames.begin(), kBatchNames.end());
-  Table table(headings);
+  Table table({"ns per key"}, kBatchNames);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::vector<std::string> counters = {rows[i]};
     for (std::size_t j = 0; j < kBatches.size(); ++j) {
@@ -147,9 +143,7 @@ void bench_lookups(Report& report, const Options& options, const std::string& pa
   Contest contest;
   for (const FilterView* view : {static_cast<const FilterView*>(&memory), &file.view()}) {
     contest.add({"", keys.size(), [=] {
-                   std::uint64_t found = 0;
-                   for (const std::uint64_t key : keys) found += view->may_contain(key) ? 1 : 0;
-                   return found;
+                   return each(keys, [&](std::uint64_t key) { return view->may_contain(key); });
                  }});
     contest.add({"", keys.size(), [=] { return view->may_contain_many(keys); }});
   }

@@ -30,8 +30,6 @@ constexpr const char* kProgram = "filter_bench_native";
 constexpr bool kWithoutFlag = false;
 #endif
 
-using Keys = std::span<const std::uint64_t>;
-
 struct Options {
   std::uint64_t keys = 100'000'000;
   std::uint64_t cached_keys = 1'000'000;
@@ -59,9 +57,7 @@ std::uint64_t insert_each(Filter& filter, Keys keys) {
 }
 
 std::uint64_t contains_each(const Filter& filter, Keys keys) {
-  std::uint64_t found = 0;
-  for (const std::uint64_t key : keys) found += filter.may_contain(key) ? 1 : 0;
-  return found;
+  return each(keys, [&](std::uint64_t key) { return filter.may_contain(key); });
 }
 
 constexpr const char* kOperations[] = {"insert",      "hit",      "miss",
@@ -150,9 +146,7 @@ double best(const Medians& medians, const std::string& start, const std::string&
 // One row per filter, one column per operation, in nanoseconds per key.
 void print_rows(Report& report, const std::string& section, const Medians& medians,
                 const std::vector<std::string>& names) {
-  std::vector<std::string> headings = {"ns per key"};
-  headings.insert(headings.end(), std::begin(kOperations), std::end(kOperations));
-  Table table(headings);
+  Table table({"ns per key"}, kOperations);
   for (const std::string& name : names) {
     std::vector<std::string> counters = {name};
     for (const char* operation : kOperations)
@@ -171,8 +165,7 @@ std::string describe(const Plan& plan) {
 // goals: the lowest speed relative to Boost.Bloom's, of single calls and in bulk; 0 for none.
 void compare_with_peer(Report& report, const Medians& medians, const std::string& ours, double fpr,
                        std::array<double, 2> goals, const std::string& where) {
-  Table table({"times as fast as Boost.Bloom's best", "insert", "hit", "miss", "bulk insert",
-               "bulk hit", "bulk miss"});
+  Table table({"times as fast as Boost.Bloom's best"}, kOperations);
   std::vector<std::string> plain = {"with its default allocator"};
   std::vector<std::string> huge = {"given huge pages"};
   std::vector<std::string> alike = {"compiled without a flag"};

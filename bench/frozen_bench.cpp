@@ -25,7 +25,6 @@ namespace bloomery::bench {
 namespace {
 
 constexpr std::size_t kAhead = 64;
-using Keys = std::span<const std::uint64_t>;
 
 template <class Work>
 double seconds_of(Work work) {
@@ -36,9 +35,7 @@ double seconds_of(Work work) {
 
 template <class Filter>
 std::uint64_t ask_each(const Filter& filter, Keys keys) {
-  std::uint64_t found = 0;
-  for (const std::uint64_t key : keys) found += filter.may_contain(key) ? 1 : 0;
-  return found;
+  return each(keys, [&](std::uint64_t key) { return filter.may_contain(key); });
 }
 
 // Three cache lines, placed like those of a key: one anywhere, and one in each of the two segments after it.
@@ -207,9 +204,7 @@ void bench_alternative(Table& table, const std::string& name, Keys sorted, Keys 
   const double build = seconds_of([&] { filter = std::make_unique<Filter>(sorted); });
   Contest contest;
   contest.add({"", misses.size(), [&] {
-                 std::uint64_t found = 0;
-                 for (const std::uint64_t key : misses) found += filter->contains(key) ? 1 : 0;
-                 return found;
+                 return each(misses, [&](std::uint64_t key) { return filter->contains(key); });
                }});
   contest.add({"", misses.size(), [&] { return ask_ahead(*filter, misses); }});
   const auto times = contest.run(repetitions);

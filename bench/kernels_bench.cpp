@@ -17,8 +17,6 @@
 namespace bloomery::bench {
 namespace {
 
-using Keys = std::span<const std::uint64_t>;
-
 void add_cases(Contest& contest, Filter& filter, const detail::Kernel& kernel, Keys present,
                Keys absent) {
   const auto add = [&](Keys keys, bool clear, std::uint64_t (*loop)(Filter&, Keys)) {
@@ -29,15 +27,11 @@ void add_cases(Contest& contest, Filter& filter, const detail::Kernel& kernel, K
                  }});
   };
   add(present, true, [](Filter& to, Keys keys) -> std::uint64_t {
-    std::uint64_t fresh = 0;
-    for (const std::uint64_t key : keys) fresh += to.insert(key) ? 1 : 0;
-    return fresh;
+    return each(keys, [&](std::uint64_t key) { return to.insert(key); });
   });
   add(present, true, [](Filter& to, Keys keys) -> std::uint64_t { return to.insert_many(keys); });
   add(present, false, [](Filter& in, Keys keys) -> std::uint64_t {
-    std::uint64_t found = 0;
-    for (const std::uint64_t key : keys) found += in.may_contain(key) ? 1 : 0;
-    return found;
+    return each(keys, [&](std::uint64_t key) { return in.may_contain(key); });
   });
   add(present, false,
       [](Filter& in, Keys keys) -> std::uint64_t { return in.may_contain_many(keys); });
@@ -57,9 +51,7 @@ void bench_layout(Report& report, Layout layout, double fpr, Keys present, Keys 
   const std::string section = fmt::format("{}, {} keys at {}, k = {}", to_string(layout),
                                           present.size(), percent(fpr), filter.plan().hashes);
   report.heading(section);
-  std::vector<std::string> headings = {"ns per key"};
-  headings.insert(headings.end(), operations.begin(), operations.end());
-  Table table(headings);
+  Table table({"ns per key"}, operations);
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<std::string> counters = {kernels[i]->name};
     for (std::size_t j = 0; j < operations.size(); ++j) {

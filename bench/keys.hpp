@@ -1,10 +1,13 @@
-// Random 64-bit keys: SplitMix64, so that equal seeds give equal keys and no key repeats.
+// Random 64-bit keys: SplitMix64, so that equal seeds give equal keys and no key repeats; and a call for each of them.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace bloomery::bench {
+
+using Keys = std::span<const std::uint64_t>;
 
 // The i-th key of a stream. One stream is a permutation of the integers, so its keys are
 // distinct; keys of two ranges of one stream are distinct too.
@@ -20,6 +23,14 @@ namespace bloomery::bench {
   std::vector<std::uint64_t> keys(count);
   for (std::uint64_t i = 0; i < count; ++i) keys[i] = random_key(first + i);
   return keys;
+}
+
+// Of how many keys the call says yes.
+template <class Range, class Call>
+std::uint64_t each(const Range& keys, Call call) {
+  std::uint64_t yes = 0;
+  for (const auto key : keys) yes += call(key) ? 1 : 0;
+  return yes;
 }
 
 }  // namespace bloomery::bench

@@ -22,8 +22,6 @@
 namespace bloomery::bench {
 namespace {
 
-using Keys = std::span<const std::uint64_t>;
-
 struct Options {
   std::uint64_t keys = 2'000'000;
   double fpr = 0.001;
@@ -100,9 +98,7 @@ void table_of(Report& report, const Options& options, const Files& files,
     for (std::size_t column = 0; column < columns.size(); ++column) contest.add(add(*file, column));
   const auto timings = contest.run(options.repetitions);
   report.heading(heading);
-  std::vector<std::string> headings = {""};
-  headings.insert(headings.end(), columns.begin(), columns.end());
-  Table table(headings);
+  Table table({""}, columns);
   for (std::size_t row = 0; row < files.size(); ++row) {
     std::vector<std::string> counters = {files[row]->name()};
     for (std::size_t column = 0; column < columns.size(); ++column) {
@@ -147,10 +143,8 @@ void run(const Options& options) {
         if (column == 1)
           return Case{file.name(), keys.size(), [&] { return file.file().may_contain_many(keys); }};
         return Case{file.name(), keys.size(), [&] {
-                      std::uint64_t found = 0;
-                      for (const std::uint64_t key : keys)
-                        found += file.file().may_contain(key) ? 1 : 0;
-                      return found;
+                      return each(keys,
+                                  [&](std::uint64_t key) { return file.file().may_contain(key); });
                     }};
       });
 

@@ -91,9 +91,7 @@ void bench_operations(Report& report, const std::string& section,
   for (const Timing& timing : contest.run(options.repetitions))
     times[timing.name] = options.time_of(timing);
 
-  std::vector<std::string> headings = {"ns per key", "bits per key", "fpr"};
-  headings.insert(headings.end(), kOperations.begin(), kOperations.end());
-  Table table(headings);
+  Table table({"ns per key", "bits per key", "fpr"}, kOperations);
   for (const Candidate& candidate : candidates) {
     candidate.bulk_insert(present.first(present.size() / 5));
     must_have(candidate, "found", candidate.bulk_contains(present), present.size());

@@ -14,11 +14,10 @@
 #include <utility>
 
 #include "cuckoo/filter.hpp"
+#include "keys.hpp"
 #include "quotient_filter.hpp"
 
 namespace bloomery::bench {
-
-using Keys = std::span<const std::uint64_t>;
 
 // Each function returns for how many keys the answer was yes.
 struct Candidate {
@@ -32,12 +31,6 @@ struct Candidate {
   std::function<std::uint64_t(Keys, Keys)> replace;
 };
 
-template <class Call>
-std::uint64_t each(Keys keys, Call call) {
-  std::uint64_t yes = 0;
-  for (const std::uint64_t key : keys) yes += call(key) ? 1 : 0;
-  return yes;
-}
 template <class Prefetch, class Call>
 std::uint64_t each_ahead(Keys keys, Prefetch prefetch, Call call) {
   constexpr std::size_t kAhead = 32;

@@ -13,6 +13,11 @@ namespace bloomery::bench {
 class Table {
  public:
   explicit Table(std::vector<std::string> headings) : rows_{std::move(headings)} {}
+  // The headings of the first columns, and those of the others.
+  template <class Columns>
+  Table(std::vector<std::string> first, const Columns& others) : Table(std::move(first)) {
+    rows_[0].insert(rows_[0].end(), std::begin(others), std::end(others));
+  }
   void row(std::vector<std::string> counters) { rows_.push_back(std::move(counters)); }
   void print() const;
 

@@ -29,8 +29,6 @@
 namespace bloomery::bench {
 namespace {
 
-using Keys = std::span<const std::uint64_t>;
-
 constexpr std::array kFactors = {1U, 10U, 100U, 1000U};
 
 // ---- bits per key ------------------------------------------------------------------------------
@@ -115,9 +113,7 @@ template <class Filters>
 std::function<std::uint64_t()> looking_up(const Filters& filter, Keys keys, bool bulk) {
   if (bulk) return [&filter, keys]() -> std::uint64_t { return filter.may_contain_many(keys); };
   return [&filter, keys] {
-    std::uint64_t found = 0;
-    for (const std::uint64_t key : keys) found += filter.may_contain(key) ? 1 : 0;
-    return found;
+    return each(keys, [&](std::uint64_t key) { return filter.may_contain(key); });
   };
 }
 

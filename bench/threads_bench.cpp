@@ -34,8 +34,6 @@
 namespace bloomery::bench {
 namespace {
 
-using Keys = std::span<const std::uint64_t>;
-
 volatile std::uint64_t kept;
 
 double seconds(clockid_t clock) {
@@ -214,9 +212,7 @@ void plain(Report& report, Layout layout, Keys keys, Keys asked, double fpr,
     ways.push_back({"ConcurrentFilter, insert",
                     [&, keys](unsigned on) {
                       return on_threads(on, keys, [&](unsigned, Keys part) {
-                        std::uint64_t fresh = 0;
-                        for (const std::uint64_t key : part) fresh += shared.insert(key);
-                        return fresh;
+                        return each(part, [&](std::uint64_t key) { return shared.insert(key); });
                       });
                     },
                     clear});

@@ -45,9 +45,7 @@ struct Way {
 
 template <class Filter>
 std::uint64_t ask_each(const Filter& filter, Hashes keys) {
-  std::uint64_t found = 0;
-  for (const Hash128 hash : keys) found += filter.contains(hash) ? 1 : 0;
-  return found;
+  return each(keys, [&](Hash128 hash) { return filter.contains(hash); });
 }
 
 // ---- the ring, interleaved and apart ---------------------------------------------------------------
@@ -62,9 +60,7 @@ Way ring(const WindowPlan& plan) {
           static_cast<double>(plan.bytes()) * 8 / static_cast<double>(plan.window),
           [filter](Hashes keys) { filter->insert_hashes(keys); },
           [filter](Hashes keys) {
-            std::uint64_t found = 0;
-            for (const Hash128 hash : keys) found += filter->may_contain_hash(hash) ? 1 : 0;
-            return found;
+            return each(keys, [&](Hash128 hash) { return filter->may_contain_hash(hash); });
           },
           [filter](Hashes keys) -> std::uint64_t { return filter->may_contain_hashes(keys); }};
 }

@@ -17,12 +17,10 @@
 
 #include <time.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <deque>
 #include <functional>
-#include <span>
 #include <thread>
 #include <vector>
 

@@ -12,7 +12,6 @@
 
 #include <array>
 #include <map>
-#include <span>
 
 #include "contest.hpp"
 #include "keys.hpp"

@@ -16,7 +16,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <system_error>
 

@@ -7,10 +7,8 @@
 
 #include <bloomery/detail/fuse.hpp>
 
-#include <algorithm>
 #include <array>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <stdexcept>

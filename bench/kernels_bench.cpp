@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 
 #include <array>
-#include <span>
 
 #include "contest.hpp"
 #include "keys.hpp"

@@ -13,7 +13,6 @@
 #include <array>
 #include <filesystem>
 #include <optional>
-#include <span>
 
 #include "contest.hpp"
 #include "keys.hpp"

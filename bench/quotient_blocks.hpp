@@ -10,7 +10,6 @@
 
 #include <bloomery/detail/bit_memory.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>

@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "cuckoo/filter.hpp"

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <bloomery/error.hpp>
-#include <bloomery/redis_filter.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace bloomery::bench {

@@ -7,7 +7,6 @@
 // and rate, in the same run. The time is processor time.
 //
 // The third part fills filters as a load by the tool does: from hashes, in batches, with answers.
-#include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>
 #include <bloomery/scalable_filter.hpp>
 #include <bloomery/window_filter.hpp>

@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
-#include <cerrno>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <numeric>

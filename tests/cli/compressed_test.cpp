@@ -5,7 +5,6 @@
 
 #include <bloomery/error.hpp>
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <random>

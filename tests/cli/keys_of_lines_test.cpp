@@ -3,7 +3,6 @@
 #include "support/effort.hpp"
 #include "traced.hpp"
 
-#include <sys/stat.h>
 #include <csignal>
 #include <filesystem>
 #include <string>

@@ -1,14 +1,11 @@
 // The verbs over filters in a real Redis server, where FILE is an address.
 #include "files.hpp"
 
-#include "flags/parse.hpp"
-
 #include <bloomery/any_filter.hpp>
 #include <bloomery/redis_php_filter.hpp>
 #include <bloomery/rotating_redis_filter.hpp>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <thread>

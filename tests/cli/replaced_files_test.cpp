@@ -4,7 +4,6 @@
 #include <bloomery/filter_file.hpp>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <string>

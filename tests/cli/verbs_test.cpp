@@ -1,6 +1,5 @@
 // What the verbs do wherever the filter is. This file is in two programs: in the one with servers its filters are in
 // Redis strings and in a module, in the other one in files.
-#include <bloomery/version.hpp>
 #include <nlohmann/json.hpp>
 
 #include <string>

@@ -10,7 +10,6 @@
 #include <list>
 #include <memory>
 #include <numeric>
-#include <ranges>
 #include <string>
 #include <vector>
 

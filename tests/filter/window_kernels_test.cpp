@@ -7,7 +7,6 @@
 
 #include <cstdlib>
 #include <memory>
-#include <string>
 
 #include "support/layouts.hpp"
 #include "support/naive_window.hpp"

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "support/moved_from.hpp"
 #include "support/windows.hpp"

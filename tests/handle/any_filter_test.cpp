@@ -5,7 +5,6 @@
 #include <bloomery/bloomery.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <functional>

@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "filter/statistics.hpp"
 #include "store/scratch.hpp"

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <bloomery/error.hpp>
 
-#include <algorithm>
-#include <string>
 #include <vector>
 
 #include "counted_memory.hpp"

@@ -2,14 +2,12 @@
 #include "cuckoo/filter.hpp"
 
 #include <gtest/gtest.h>
-#include <bloomery/error.hpp>
 
 #include <algorithm>
 #include <map>
 #include <ostream>
 #include <random>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "cuckoo_filters.hpp"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/endian.hpp"
 #include "counted_memory.hpp"
 #include "values.hpp"
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <bloomery/error.hpp>
 
-#include <algorithm>
 #include <string>
 #include <variant>
 #include <vector>

@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include <clocale>
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>

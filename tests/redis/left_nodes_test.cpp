@@ -1,5 +1,4 @@
 // Nodes that have left their cluster, or never belonged to it: the others know who has the slots.
-#include <bloomery/redis_filter.hpp>
 
 #include <gtest/gtest.h>
 

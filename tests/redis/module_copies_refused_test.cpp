@@ -1,5 +1,4 @@
 // Copies of filters in shards of a module that cannot be made: the error says why, and nothing else is changed.
-#include <bloomery/filter.hpp>
 #include <bloomery/module_dump.hpp>
 
 #include <gtest/gtest.h>

@@ -6,7 +6,6 @@
 #include "support/expect_error.hpp"
 #include "support/hex.hpp"
 
-#include <cmath>
 #include <fstream>
 #include <limits>
 #include <tuple>

@@ -2,7 +2,6 @@
 // makes: refused with a reason, or exactly right.
 #include <bloomery/bloomery.hpp>
 
-#include "base/checksum.hpp"
 #include "format/header_bytes.hpp"
 #include "format/kinds.hpp"
 #include "store/session_script.hpp"

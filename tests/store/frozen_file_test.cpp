@@ -5,8 +5,6 @@
 #include "store/session_script.hpp"
 #include "support/expect_error.hpp"
 
-#include <sys/stat.h>
-
 #include <filesystem>
 
 namespace bloomery::test {

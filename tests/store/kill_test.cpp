@@ -9,8 +9,6 @@
 #include <ostream>
 #include <random>
 #include <string>
-#include <thread>
-#include <tuple>
 #include <variant>
 #include <vector>
 

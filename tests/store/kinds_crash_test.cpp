@@ -4,8 +4,6 @@
 #include "store/kinds_script.hpp"
 #include "support/effort.hpp"
 
-#include <tuple>
-
 namespace bloomery::test {
 namespace {
 

@@ -8,7 +8,6 @@
 #include <deque>
 #include <map>
 #include <numeric>
-#include <tuple>
 #include <vector>
 
 namespace bloomery::test {

@@ -1,6 +1,5 @@
 // The writer of a file that is replaced whole, at its edges: a full journal, a replacement that
 // fails, and calls that have nothing to do.
-#include "format/layout.hpp"
 #include "store/kinds_script.hpp"
 
 namespace bloomery::test {

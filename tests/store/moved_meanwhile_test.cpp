@@ -4,7 +4,6 @@
 #include "support/expect_error.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <optional>
 #include <string>
 #include <variant>

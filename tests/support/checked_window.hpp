@@ -11,7 +11,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "support/checked.hpp"
 #include "support/naive_window.hpp"

@@ -14,7 +14,6 @@
 // 1e-9 of the runs; the seeds are fixed, so that the result is always the same.
 #pragma once
 
-#include <bloomery/counting_filter.hpp>
 #include <bloomery/filter.hpp>
 
 #include <gtest/gtest.h>

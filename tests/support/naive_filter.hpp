@@ -4,7 +4,6 @@
 
 #include <bloomery/plan.hpp>
 
-#include <array>
 #include <cstdint>
 #include <vector>
 

@@ -28,7 +28,7 @@ TEST_F(Files, ManyLinesAreTheSameFilterAtEveryDurability) {
     ASSERT_EQ(run({"create", filter, "-n", "300K", "-p", "1%"}).code, 0);
     const Ran ran = run({"add", "--json", "--durability", durability, filter, lines});
     ASSERT_EQ(ran.code, 0);
-    EXPECT_NE(ran.err.find("\"acknowledged\":300000"), std::string::npos) << ran.err;
+    EXPECT_TRUE(says(ran.err, "\"acknowledged\":300000"));
     EXPECT_EQ(run({"check", "-c", filter, lines}).out, "300000\n");
     EXPECT_EQ(run({"verify", filter}).code, 0);
     const std::string all = text_of(filter).substr(8192);
@@ -84,7 +84,7 @@ TEST_F(Files, InfoTellsThatAFileIsInUse) {
         FilterFile::open(filter, {.access = Access::write, .durability = Durability::process});
     writer.insert("b");
     EXPECT_EQ(info(filter)["state"], "in use");
-    EXPECT_NE(run({"info", filter}).out.find("\nstate            in use"), std::string::npos);
+    EXPECT_TRUE(says(run({"info", filter}).out, "\nstate            in use"));
   }
   EXPECT_EQ(info(filter)["state"], "whole");
 }
@@ -109,13 +109,13 @@ TEST_F(Files, VerifyFindsAFlippedBitAndSalvageKeepsEveryKey) {
   const std::string filter = made("f", numbers(0, 50'000)), out = path("out");
   const Ran whole = run({"verify", filter});
   EXPECT_EQ(whole.code, 0);
-  EXPECT_NE(whole.out.find("whole"), std::string::npos);
+  EXPECT_TRUE(says(whole.out, "whole"));
   put(filter, {200'000}, static_cast<char>(text_of(filter)[200'000] ^ 1));
   EXPECT_TRUE(is_error(run({"verify", filter}), {filter, "damaged", "salvage", "number 2"}));
   EXPECT_EQ(info(filter)["state"], "damaged");
   const Ran salvaged = run({"salvage", filter, out});
   EXPECT_EQ(salvaged.code, 0);
-  EXPECT_NE(salvaged.err.find("1 of 6 chunks"), std::string::npos) << salvaged.err;
+  EXPECT_TRUE(says(salvaged.err, "1 of 6 chunks"));
   EXPECT_EQ(run({"verify", out}).code, 0);
   EXPECT_EQ(run({"check", "-c", out}, numbers(0, 50'000)).out, "50000\n");
   EXPECT_TRUE(is_error(run({"salvage", filter, out}), {out, "--force"}));
@@ -129,14 +129,12 @@ TEST_F(Files, OneOfAThingIsSingular) {
   const std::string info = run({"info", filter}).out;
   for (const char* row : {"layout           blocked, 1 hash\n", "bits             512 (64 B)\n",
                           "made for         1 key at 1 %\n"})
-    EXPECT_NE(info.find(row), std::string::npos) << info;
+    EXPECT_TRUE(says(info, row));
   put(filter, {8200}, 1);
   EXPECT_TRUE(is_error(run({"verify", filter}), {"1 of 1 chunk of the bits is damaged"}));
-  EXPECT_NE(run({"salvage", filter, out}).err.find("1 of 1 chunk was damaged and is all ones"),
-            std::string::npos);
+  EXPECT_TRUE(says(run({"salvage", filter, out}).err, "1 of 1 chunk was damaged and is all ones"));
   run({"create", window, "--kind", "window", "--window", "1", "-p", "1%", "--slices", "1"});
-  EXPECT_NE(run({"info", window}).out.find("1 line in 1 slice\n"), std::string::npos)
-      << run({"info", window}).out;
+  EXPECT_TRUE(says(run({"info", window}).out, "1 line in 1 slice\n"));
 }
 
 TEST_F(Files, InfoPrintsMetrics) {
@@ -150,7 +148,7 @@ TEST_F(Files, InfoPrintsMetrics) {
   const Ran ran = run({"info", "--format", "prometheus", plain, odd, broken, path("none"),
                        "redis://me:secret@127.0.0.1:1?key=k"});
   EXPECT_EQ(ran.code, 2);
-  EXPECT_NE(ran.err.find("cannot open"), std::string::npos);
+  EXPECT_TRUE(says(ran.err, "cannot open"));
   const auto value = [&](const std::string& metric, const std::string& labels) {
     const std::string line = "\nbloomery_filter_" + metric + "{filter=\"" + labels + "} ";
     const std::size_t at = ran.out.find(line);
@@ -169,7 +167,7 @@ TEST_F(Files, InfoPrintsMetrics) {
   EXPECT_EQ(value("damaged", broken + "\",kind=\"plain\""), 1);
   // Quotes and backslashes are escaped, and nothing ends a line but its end.
   const std::string b = path("b") + "\\\"\\\\";
-  EXPECT_NE(ran.out.find("readable{filter=\"" + b), std::string::npos) << ran.out;
+  EXPECT_TRUE(says(ran.out, "readable{filter=\"" + b));
   std::istringstream lines(ran.out);
   std::map<std::string, int> types;
   for (std::string line; std::getline(lines, line);) {
@@ -188,13 +186,13 @@ TEST_F(Files, InfoPrintsMetrics) {
 TEST_F(Files, InfoAndVerifyTakeSeveral) {
   const std::string one = made("one", "a\n"), two = made("two", "b\n"), none = path("none");
   const Ran both = run({"info", one, two});
-  EXPECT_NE(both.out.find("filter           " + one + "\n"), std::string::npos) << both.out;
-  EXPECT_NE(both.out.find("\n\nfilter           " + two + "\n"), std::string::npos) << both.out;
+  EXPECT_TRUE(says(both.out, "filter           " + one + "\n"));
+  EXPECT_TRUE(says(both.out, "\n\nfilter           " + two + "\n"));
   const Ran verified = run({"verify", one, none, two});
   EXPECT_EQ(verified.code, 2);
-  EXPECT_NE(verified.out.find(one + ": whole"), std::string::npos) << verified.out;
-  EXPECT_NE(verified.out.find(two + ": whole"), std::string::npos) << verified.out;
-  EXPECT_NE(verified.err.find(none), std::string::npos) << verified.err;
+  EXPECT_TRUE(says(verified.out, one + ": whole"));
+  EXPECT_TRUE(says(verified.out, two + ": whole"));
+  EXPECT_TRUE(says(verified.err, none));
   EXPECT_EQ(run({"verify", one, two}).code, 0);
 }
 
@@ -247,9 +245,9 @@ TEST_F(Files, QuietIsForEveryVerb) {
 
 TEST_F(Files, SlowRunsSayLinesPerSecond) {
   const std::string said = run({"dedup"}, "a\n").err;
-  EXPECT_NE(said.find(" lines/s)"), std::string::npos) << said;
-  EXPECT_EQ(said.find("M lines/s"), std::string::npos) << said;
-  EXPECT_NE(said.find("bloomery: 1 line, 1 new"), std::string::npos) << said;
+  EXPECT_TRUE(says(said, " lines/s)"));
+  EXPECT_FALSE(says(said, "M lines/s"));
+  EXPECT_TRUE(says(said, "bloomery: 1 line, 1 new"));
 }
 
 TEST_F(Files, AnEmptyFilterHasNoFprBelowZero) {
@@ -257,8 +255,7 @@ TEST_F(Files, AnEmptyFilterHasNoFprBelowZero) {
   run({"create", window, "--window", "100", "-p", "1%"});
   run({"create", scalable, "--kind", "scalable", "-n", "100", "-p", "1%"});
   for (const std::string& each : {window, scalable})
-    EXPECT_NE(run({"info", each}).out.find("current fpr      0 %"), std::string::npos)
-        << run({"info", each}).out;
+    EXPECT_TRUE(says(run({"info", each}).out, "current fpr      0 %"));
 }
 
 TEST_F(Files, WhatIsNoFilterIsRefused) {
@@ -319,7 +316,7 @@ TEST_F(Files, OneWriterAtATime) {
   EXPECT_EQ(run({"check", filter}, "a\nb\nx\n").out, "a\nb\n");  // readers go on
   const Ran checked = run({"verify", filter});
   EXPECT_EQ(checked.code, 1);
-  EXPECT_NE(checked.out.find("writer"), std::string::npos);
+  EXPECT_TRUE(says(checked.out, "writer"));
   writer.write("c\n");
   EXPECT_EQ(writer.finish().code, 0);
   EXPECT_EQ(run({"check", filter}, "c\n").out, "c\n");

@@ -46,8 +46,7 @@ TEST_F(KeysOfLines, EmptyKeysAreCounted) {
   const std::string filter = made("f.bloom", "");
   const auto said = [](const Arguments& arguments, const std::string& lines, const char* what) {
     const std::string err = run(arguments, lines).err;
-    return what == nullptr ? err.find("empty key") == std::string::npos
-                           : err.find(what) != std::string::npos;
+    return what == nullptr ? !says(err, "empty key") : says(err, what);
   };
   EXPECT_TRUE(said({"dedup", "-k", "2"}, "1 a\n2 b\n", "2 lines have an empty key"));
   EXPECT_TRUE(said({"add", filter, "-k", "2,3", "-d", ","}, "a,b\nc,,d\ne,,\n", "1 line has an"));
@@ -62,13 +61,13 @@ TEST_F(KeysOfLines, ALineThatIsNoJsonEndsTheRunBehindTheLinesBeforeIt) {
   const auto ran = run({"dedup", "-q", "--json-key", "a"}, "{\"a\":1}\n{\"a\":2}\nno\n{\"a\":3}\n");
   EXPECT_EQ(ran.code, 2);
   EXPECT_EQ(ran.out, "{\"a\":1}\n{\"a\":2}\n");
-  EXPECT_NE(ran.err.find("line 3 of the input is not a JSON object"), std::string::npos) << ran.err;
+  EXPECT_TRUE(says(ran.err, "line 3 of the input is not a JSON object"));
   const std::string filter = made("f.bloom", "");
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "{\"a\":" + std::to_string(i) + "}\n";
   const auto added = run({"add", "-q", "--json-key", "a", filter}, text + "{\n");
   EXPECT_EQ(added.code, 2);
-  EXPECT_NE(added.err.find("line 200,001 "), std::string::npos) << added.err;
+  EXPECT_TRUE(says(added.err, "line 200,001 "));
   EXPECT_EQ(run({"check", "-q", "-c", filter}, numbers(0, 200'000)).out, "200000\n");
   // What takes all or nothing takes nothing.
   EXPECT_EQ(run({"rebuild", "-q", "--json-key", "a", filter}, "{}\nx\n").code, 2);
@@ -157,7 +156,7 @@ TEST_F(OutputFiles, AreAsTheyWereAfterAnErrorOrASignal) {
     tool.signal(number);
     const auto ran = tool.finish(false);
     EXPECT_EQ(ran.code, 128 + number);
-    EXPECT_NE(ran.err.find(out + " is unchanged"), std::string::npos) << ran.err;
+    EXPECT_TRUE(says(ran.err, out + " is unchanged"));
   }
   EXPECT_EQ(text_of(out), "old\n");
   EXPECT_EQ(names(), std::vector<std::string>{"out"});

@@ -43,8 +43,7 @@ TEST_F(Kinds, LinesLeaveACountingFilter) {
   const Ran removed = run({"remove", filter}, numbers(200, 300) + numbers(5000, 5050));
   EXPECT_EQ(removed.code, 0);
   EXPECT_EQ(removed.out, "");
-  EXPECT_NE(removed.err.find("150 lines, 100 removed, 50 certainly not there"), std::string::npos)
-      << removed.err;
+  EXPECT_TRUE(says(removed.err, "150 lines, 100 removed, 50 certainly not there"));
   EXPECT_EQ(run({"check", filter}, numbers(195, 305)).out, numbers(195, 200) + numbers(300, 305));
   EXPECT_EQ(run({"verify", filter}).code, 0);
 }
@@ -75,7 +74,7 @@ TEST_F(Kinds, InfoTellsOfCounters) {
   EXPECT_EQ(state["counter_bits"], 4);
   EXPECT_EQ(state["saturated_counters"], state["hashes"]);
   EXPECT_EQ(state["bits"].get<int>(), 4 * state["counters"].get<int>());
-  EXPECT_NE(run({"info", filter}).out.find("of 4 bits"), std::string::npos);
+  EXPECT_TRUE(says(run({"info", filter}).out, "of 4 bits"));
   // A line whose counters stick stays.
   for (int i = 0; i < 20; ++i) (void)run({"remove", "-q", filter}, "often\n");
   EXPECT_EQ(found(filter, "often\n"), 1);
@@ -117,7 +116,7 @@ TEST_F(Kinds, AScalableFilterGrowsWithItsLines) {
   EXPECT_EQ(state["sub_filters"].size(), 7U);  // 100 (2^7 - 1) = 12,700
   EXPECT_EQ(state["capacity"], 12'700);
   EXPECT_EQ(state["over_capacity"], false);
-  EXPECT_NE(run({"info", filter}).out.find("sub-filter 7"), std::string::npos);
+  EXPECT_TRUE(says(run({"info", filter}).out, "sub-filter 7"));
   EXPECT_EQ(run({"verify", filter}).code, 0);
 }
 
@@ -140,14 +139,14 @@ TEST_F(Kinds, AWindowOfLinesForgets) {
   EXPECT_EQ(state["unit"], "insertions");
   EXPECT_EQ(state["window"], 1000);
   EXPECT_EQ(state["slice_length"], 100);
-  EXPECT_NE(run({"info", filter}).out.find("1,000 lines in 10 slices"), std::string::npos);
+  EXPECT_TRUE(says(run({"info", filter}).out, "1,000 lines in 10 slices"));
 }
 
 TEST_F(Kinds, AWindowOfTimeForgetsThoughNobodyWrites) {
   const std::string filter =
       made("week.bloom", {"--window", "7d", "-n", "1K", "-p", "1e-6"}, "new\n");
   EXPECT_EQ(found(filter, "new\n"), 1);
-  EXPECT_NE(run({"info", filter}).out.find("7 d in 8 slices"), std::string::npos);
+  EXPECT_TRUE(says(run({"info", filter}).out, "7 d in 8 slices"));
   {
     // As a writer would have left it nine days ago.
     const std::uint64_t then = static_cast<std::uint64_t>(std::time(nullptr)) - 9 * 86'400;
@@ -161,7 +160,7 @@ TEST_F(Kinds, AWindowOfTimeForgetsThoughNobodyWrites) {
     file.close();
   }
   EXPECT_EQ(run({"check", filter}, "old\nnewer\n").out, "newer\n");
-  EXPECT_NE(run({"info", filter}).out.find("estimated items  1\n"), std::string::npos);
+  EXPECT_TRUE(says(run({"info", filter}).out, "estimated items  1\n"));
   EXPECT_EQ(run({"add", "-q", filter}, "newest\n").code, 0);
   EXPECT_EQ(run({"check", filter}, "old\nnewer\nnewest\n").out, "newer\nnewest\n");
 }
@@ -354,13 +353,11 @@ TEST_F(Kinds, AFullDeltaIsToldOnceTheRateIsMissed) {
             0);
   const Ran few = run({"add", filter}, numbers(500, 511));
   EXPECT_LE(info(filter)["current_fpr"].get<double>(), 0.01);
-  EXPECT_EQ(few.err.find("warning"), std::string::npos) << few.err;
-  EXPECT_NE(run({"add", filter}, numbers(511, 600)).err.find("warning: the delta holds about"),
-            std::string::npos);
+  EXPECT_FALSE(says(few.err, "warning"));
+  EXPECT_TRUE(says(run({"add", filter}, numbers(511, 600)).err, "warning: the delta holds about"));
   // With every bit set there is no estimate.
-  EXPECT_NE(
-      run({"add", filter}, numbers(0, 400'000)).err.find("holds more keys than can be estimated"),
-      std::string::npos);
+  EXPECT_TRUE(
+      says(run({"add", filter}, numbers(0, 400'000)).err, "holds more keys than can be estimated"));
 }
 
 TEST_F(Kinds, AFullDeltaOfAKilledWriterIsTold) {

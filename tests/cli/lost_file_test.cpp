@@ -223,10 +223,9 @@ TEST_F(CutFile, EndsAReaderThatHasAnsweredAlready) {
       reader.write(some);
       const Ran ran = reader.finish();
       EXPECT_EQ(ran.code, 2) << "signal " << ran.signal;
-      EXPECT_NE(ran.err.find(std::string("/a\\x1b[31mred.bloom: ") +
-                             (copied ? "was truncated or overwritten in place" : "is truncated")),
-                std::string::npos)
-          << ran.err;
+      EXPECT_TRUE(
+          says(ran.err, std::string("/a\\x1b[31mred.bloom: ") +
+                            (copied ? "was truncated or overwritten in place" : "is truncated")));
       std::filesystem::remove(filter);
     }
 }

@@ -27,7 +27,7 @@ TEST_F(PageTest, WritesItAndNamesIt) {
   const auto ran = run({"plan", "--web", file});
   EXPECT_EQ(ran.code, 0);
   EXPECT_TRUE(ran.out.empty());
-  EXPECT_NE(ran.err.find(file), std::string::npos);
+  EXPECT_TRUE(says(ran.err, file));
   EXPECT_TRUE(text_of(file) == page());
   EXPECT_TRUE(page().starts_with("<!doctype html>"));
   EXPECT_LT(page().size(), 310'000u);

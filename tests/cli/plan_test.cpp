@@ -17,10 +17,10 @@ TEST(PlanVerb, PrintsEveryLayoutAndMarksTheDefault) {
   const auto ran = run({"plan", "-n", "100M", "-p", "0.1%"});
   EXPECT_EQ(ran.code, 0);
   EXPECT_TRUE(ran.err.empty());
-  EXPECT_NE(ran.out.find("\nblocked * "), std::string::npos);
-  EXPECT_NE(ran.out.find("\nblocked2 "), std::string::npos);
-  EXPECT_NE(ran.out.find("\nstandard "), std::string::npos);
-  EXPECT_NE(ran.out.find("9.97 bits"), std::string::npos);
+  EXPECT_TRUE(says(ran.out, "\nblocked * "));
+  EXPECT_TRUE(says(ran.out, "\nblocked2 "));
+  EXPECT_TRUE(says(ran.out, "\nstandard "));
+  EXPECT_TRUE(says(ran.out, "9.97 bits"));
 }
 
 TEST(PlanVerb, JsonIsWhatTheLibrarySays) {
@@ -76,9 +76,8 @@ TEST(PlanVerb, ALayoutThatCannotSaysWhyAndTheOthersStand) {
   EXPECT_TRUE(found["layouts"][0].contains("bits"));
   EXPECT_TRUE(found["layouts"][1].contains("error"));
   const auto text = run({"plan", "-n", "1M", "-p", "1%", "--hashes", "5"});
-  EXPECT_NE(text.out.find(
-                "\nblocked2   layout blocked2 takes an even number of hashes, 2 to 32, not 5\n"),
-            std::string::npos);
+  EXPECT_TRUE(says(
+      text.out, "\nblocked2   layout blocked2 takes an even number of hashes, 2 to 32, not 5\n"));
   EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "-p", "1%", "--hashes", "65"}), {}));
 }
 
@@ -128,17 +127,17 @@ TEST(PlanVerb, CountingFiltersHaveARowForEachWidthOfCounters) {
           .size(),
       1u);
   const auto text = run({"plan", "--kind", "counting", "-n", "1M", "--bits", "8MiB"}).out;
-  EXPECT_NE(text.find("\n4 bits * "), std::string::npos);
-  EXPECT_NE(text.find("   8.0 MiB "), std::string::npos);
-  EXPECT_NE(text.find("Saturated counters"), std::string::npos);
-  EXPECT_NE(text.find("   none "), std::string::npos);
+  EXPECT_TRUE(says(text, "\n4 bits * "));
+  EXPECT_TRUE(says(text, "   8.0 MiB "));
+  EXPECT_TRUE(says(text, "Saturated counters"));
+  EXPECT_TRUE(says(text, "   none "));
 }
 
 TEST(PlanVerb, CountersTakeSoMuchAtLowRates) {
   const auto shown = run({"plan", "--kind", "counting", "-n", "100k", "-p", "1e-9"});
   EXPECT_EQ(shown.code, 0);
-  EXPECT_NE(shown.out.find("\n4 bits * "), std::string::npos) << shown.out;
-  EXPECT_NE(shown.out.find("\n8 bits "), std::string::npos) << shown.out;
+  EXPECT_TRUE(says(shown.out, "\n4 bits * "));
+  EXPECT_TRUE(says(shown.out, "\n8 bits "));
   const std::size_t rates = shown.out.find("Bits per key of 100,000 keys");
   ASSERT_NE(rates, std::string::npos);
   for (const char* words :
@@ -148,8 +147,7 @@ TEST(PlanVerb, CountersTakeSoMuchAtLowRates) {
   const auto none =
       run({"plan", "--kind", "counting", "--counter-bits", "8", "-n", "100k", "-p", "1e-12"});
   EXPECT_EQ(none.code, 2);
-  EXPECT_NE(none.err.find("need 2,829 bits per key with counters of 8 bits"), std::string::npos)
-      << none.err;
+  EXPECT_TRUE(says(none.err, "need 2,829 bits per key with counters of 8 bits"));
 }
 
 TEST(PlanVerb, CountersAtLowRatesHaveTwoBlocks) {
@@ -186,13 +184,13 @@ TEST(PlanVerb, ScalableFiltersAreShownAsTheyGrow) {
   EXPECT_THROW((void)sub_filter_plan(wanted, most), Error);
 
   const auto text = run({"plan", "--kind", "scalable", "-n", "1M", "-p", "1%"}).out;
-  EXPECT_NE(text.find("2 times as large as the one before, at most 1 % in all"), std::string::npos);
-  EXPECT_NE(text.find("  1,023,000,000 "), std::string::npos);
-  EXPECT_NE(text.find("It can grow to "), std::string::npos);
+  EXPECT_TRUE(says(text, "2 times as large as the one before, at most 1 % in all"));
+  EXPECT_TRUE(says(text, "  1,023,000,000 "));
+  EXPECT_TRUE(says(text, "It can grow to "));
   // Where it cannot come to twice its first keys.
   const auto large = run({"plan", "--kind", "scalable", "-n", "40G", "-p", "1%"});
   EXPECT_EQ(large.code, 0);
-  EXPECT_NE(large.out.find(" -\n"), std::string::npos) << large.out;
+  EXPECT_TRUE(says(large.out, " -\n"));
   const json at = planned({"--kind", "scalable", "-n", "40G", "-p", "1%"})["layouts"][0]["fpr_at"];
   EXPECT_TRUE(at.contains("1x"));
   EXPECT_FALSE(at.contains("4x"));
@@ -211,13 +209,11 @@ TEST(PlanVerb, WindowFiltersAreShownWithTheirSlices) {
   EXPECT_EQ(row["slice_length"], 151'200);
   EXPECT_EQ(row["default"], false);
   const auto text = run({"plan", "--window", "7d", "-n", "1M", "-p", "0.1%"}).out;
-  EXPECT_NE(text.find("A window of 7 d in 8 slices of 21 h."), std::string::npos);
-  EXPECT_NE(text.find("found for 7 d after it was added, and forgotten at most 21 h later"),
-            std::string::npos);
-  EXPECT_NE(text.find("9 slices of "), std::string::npos);
-  EXPECT_NE(
-      run({"plan", "--window", "10M lines", "-p", "1%"}).out.find("window of 10,000,000 lines"),
-      std::string::npos);
+  EXPECT_TRUE(says(text, "A window of 7 d in 8 slices of 21 h."));
+  EXPECT_TRUE(says(text, "found for 7 d after it was added, and forgotten at most 21 h later"));
+  EXPECT_TRUE(says(text, "9 slices of "));
+  EXPECT_TRUE(
+      says(run({"plan", "--window", "10M lines", "-p", "1%"}).out, "window of 10,000,000 lines"));
 }
 
 TEST(PlanVerb, FrozenFiltersAreShownWithWhatBuildsThem) {
@@ -259,17 +255,15 @@ TEST(PlanVerb, FrozenFiltersAreShownWithWhatBuildsThem) {
   const FrozenPlan lowest = frozen_plan(1'000'000, 1.2e-9, 10'000);
   ASSERT_EQ(lowest.delta->layout, Layout::standard);
   EXPECT_EQ(fetches("1.2e-9", "10K"), std::to_string(3 + lowest.delta->hashes));
-  EXPECT_NE(text("10", "1%", "").find("on one core; no key can be added later"), std::string::npos);
-  EXPECT_NE(text("100M", "1%", "").find(" beside the file; no key can"), std::string::npos);
+  EXPECT_TRUE(says(text("10", "1%", ""), "on one core; no key can be added later"));
+  EXPECT_TRUE(says(text("100M", "1%", ""), " beside the file; no key can"));
   EXPECT_TRUE(is_error(run({"plan", "--kind", "frozen", "-p", "1%"}),
                        {"-n is missing: how many different keys there are"}));
 }
 
 TEST(PlanVerb, OneIsWrittenAsOne) {
   const auto has = [](const Arguments& words, const std::string& text) {
-    const std::string out = run(words).out;
-    return out.find(text) != std::string::npos ? testing::AssertionSuccess()
-                                               : testing::AssertionFailure() << out;
+    return says(run(words).out, text);
   };
   EXPECT_TRUE(has({"plan", "--kind", "scalable", "--growth", "1", "-n", "1K", "-p", "1%"},
                   "each sub-filter as large as the one before"));
@@ -285,10 +279,9 @@ TEST(PlanVerb, OneIsWrittenAsOne) {
 TEST(PlanVerb, NoLayoutIsTheDefaultWhereItHasNoPlan) {
   const Arguments words{"plan", "-n", "1M", "-p", "1e-6", "--hashes", "21"};
   const std::string out = run(words).out;
-  EXPECT_NE(out.find("\nstandard "), std::string::npos) << out;
-  EXPECT_EQ(out.find('*'), std::string::npos) << out;
-  EXPECT_NE(run({"plan", "-n", "1M", "-p", "1%"}).out.find("* the layout used unless --layout"),
-            std::string::npos);
+  EXPECT_TRUE(says(out, "\nstandard "));
+  EXPECT_FALSE(says(out, "*"));
+  EXPECT_TRUE(says(run({"plan", "-n", "1M", "-p", "1%"}).out, "* the layout used unless --layout"));
 }
 
 TEST(PlanVerb, TheTableOfALayoutIsThatOfItsFilters) {

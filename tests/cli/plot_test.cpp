@@ -33,21 +33,17 @@ class Plot : public ToolTest {};
 TEST_F(Plot, PlanDrawsTheLayoutThatItTakes) {
   const auto ran = run({"plan", "-n", "1M", "-p", "1%", "--plot"});
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_NE(ran.out.find("\nblocked * "), std::string::npos);
-  EXPECT_NE(ran.out.find("rate of blocked as it fills"), std::string::npos);
-  EXPECT_NE(ran.out.find("1x: 1,000,000 keys"), std::string::npos);
-  EXPECT_NE(run({"plan", "-n", "1M", "-p", "1%", "--layout", "blocked2", "--plot"})
-                .out.find("rate of blocked2 as it fills"),
-            std::string::npos);
-  EXPECT_NE(run({"plan", "--kind", "scalable", "-n", "1M", "-p", "1%", "--plot"})
-                .out.find("rate of a scalable filter (blocked) as it grows"),
-            std::string::npos);
-  EXPECT_NE(run({"plan", "--window", "7d", "-n", "1M", "-p", "1%", "--plot"})
-                .out.find("rate of a window filter (blocked) as it fills"),
-            std::string::npos);
+  EXPECT_TRUE(says(ran.out, "\nblocked * "));
+  EXPECT_TRUE(says(ran.out, "rate of blocked as it fills"));
+  EXPECT_TRUE(says(ran.out, "1x: 1,000,000 keys"));
+  EXPECT_TRUE(says(run({"plan", "-n", "1M", "-p", "1%", "--layout", "blocked2", "--plot"}).out,
+                   "rate of blocked2 as it fills"));
+  EXPECT_TRUE(says(run({"plan", "--kind", "scalable", "-n", "1M", "-p", "1%", "--plot"}).out,
+                   "rate of a scalable filter (blocked) as it grows"));
+  EXPECT_TRUE(says(run({"plan", "--window", "7d", "-n", "1M", "-p", "1%", "--plot"}).out,
+                   "rate of a window filter (blocked) as it fills"));
   // Five hashes are none for blocked2: the first layout that has a plan.
-  EXPECT_NE(run({"plan", "-n", "1M", "--hashes", "5", "--plot"}).out.find("rate of blocked"),
-            std::string::npos);
+  EXPECT_TRUE(says(run({"plan", "-n", "1M", "--hashes", "5", "--plot"}).out, "rate of blocked"));
 }
 
 TEST_F(Plot, InfoDrawsWhereTheOnesAreOfEveryKind) {
@@ -60,9 +56,9 @@ TEST_F(Plot, InfoDrawsWhereTheOnesAreOfEveryKind) {
     ASSERT_EQ(run({"add", path(kind), file("lines", lines)}).code, 0);
     const auto ran = run({"info", path(kind), "--plot"});
     EXPECT_EQ(ran.code, 0) << ran.err;
-    EXPECT_NE(ran.out.find("estimated items"), std::string::npos);
+    EXPECT_TRUE(says(ran.out, "estimated items"));
     const std::string what = kind == "counting" ? "counters that are not zero" : "ones";
-    EXPECT_NE(ran.out.find("Share of " + what + " in "), std::string::npos);
+    EXPECT_TRUE(says(ran.out, "Share of " + what + " in "));
     EXPECT_EQ(count(ran.out, "100.0 %"), kind == "scalable" ? 0U : 1U);
     EXPECT_EQ(count(ran.out, " │"), kind == "scalable" ? 2U : 4U) << ran.out;
   }

@@ -87,10 +87,8 @@ TEST_F(Progress, ATerminalShowsProgress) {
   EXPECT_LT(shown.lines, 600) << shown.screen;
   EXPECT_EQ(shown.code, 0);
   // The statistics stand on a wiped line.
-  EXPECT_NE(shown.screen.find(wipe + "bloomery: " + std::to_string(shown.lines) + " lines"),
-            std::string::npos)
-      << shown.screen;
-  EXPECT_EQ(feed({"dedup", "--no-progress"}, 7).screen.find('\033'), std::string::npos);
+  EXPECT_TRUE(says(shown.screen, wipe + "bloomery: " + std::to_string(shown.lines) + " lines"));
+  EXPECT_FALSE(says(feed({"dedup", "--no-progress"}, 7).screen, "\033"));
   EXPECT_EQ(feed({"dedup", "-q"}, 7).screen, "");
 }
 
@@ -104,8 +102,8 @@ TEST_F(Progress, EightyColumnsShowTheTimeLeft) {
   std::this_thread::sleep_for(std::chrono::milliseconds(250));
   EXPECT_EQ(tool.finish().code, 0);
   const std::string screen = terminal.screen();
-  EXPECT_NE(screen.find(" s left  "), std::string::npos) << screen;
-  EXPECT_NE(screen.find(" lines/s  "), std::string::npos) << screen;
+  EXPECT_TRUE(says(screen, " s left  "));
+  EXPECT_TRUE(says(screen, " lines/s  "));
   // No line is longer than the terminal is wide, and none wraps.
   std::istringstream drawn(screen);
   for (std::string line; std::getline(drawn, line, '\r');) {

@@ -17,12 +17,12 @@ using nlohmann::json;
 TEST_F(Places, RotateForgetsTheOlderGeneration) {
   const Ran created = run({"create", "--rotating", url("k"), "-n", "1K", "-p", "1e-6"});
   EXPECT_EQ(created.code, 0) << created.err;
-  EXPECT_NE(created.err.find("two generations of"), std::string::npos);
+  EXPECT_TRUE(says(created.err, "two generations of"));
   EXPECT_EQ(run({"add", "-q", url("k")}, numbers(0, 100)).code, 0);
   const Ran rotated = run({"rotate", url("k")});
   EXPECT_EQ(rotated.code, 0);
   EXPECT_EQ(rotated.out, "");
-  EXPECT_NE(rotated.err.find("in generation 3 now; generation 1 is forgotten"), std::string::npos);
+  EXPECT_TRUE(says(rotated.err, "in generation 3 now; generation 1 is forgotten"));
   EXPECT_EQ(absent({url("k")}, numbers(0, 200)), "100\n");
   EXPECT_EQ(run({"dedup", "-q", "--filter", url("k")}, numbers(50, 150)).out, numbers(100, 150));
   EXPECT_EQ(run({"rotate", url("k")}).code, 0);
@@ -33,7 +33,7 @@ TEST_F(Places, RotateForgetsTheOlderGeneration) {
   EXPECT_EQ(state["fpr"], 1e-6);
   EXPECT_EQ(state["estimated_items"], 0);
   EXPECT_NEAR(state["older"]["estimated_items"], 50, 1);
-  EXPECT_NE(run({"info", url("k")}).out.find("plain, in two generations"), std::string::npos);
+  EXPECT_TRUE(says(run({"info", url("k")}).out, "plain, in two generations"));
   EXPECT_EQ(run({"verify", url("k")}).code, 0);
   EXPECT_TRUE(is_error(run({"create", "--force", url("k"), "-n", "1K", "-p", "1%"}),
                        {"not a plain filter in one string"}));
@@ -46,7 +46,7 @@ TEST_F(Places, ForceSaysWhyItDoesNotReplace) {
   for (const std::string rotating : {"--rotating", "--layout=blocked"}) {
     const Ran ran = run({"create", "--force", rotating, url("text"), "-n", "1K", "-p", "1%"});
     EXPECT_TRUE(is_error(ran, {"exists and is not", "choose another key"}));
-    EXPECT_EQ(ran.err.find("--force"), std::string::npos) << ran.err;
+    EXPECT_FALSE(says(ran.err, "--force"));
   }
   EXPECT_EQ(server().get("text"), "x");
 }
@@ -118,7 +118,7 @@ TEST_F(Places, SchemeRotatesABucketWithWhoeverAsksBoth) {
   for (int i = 0; i < 3; ++i) {
     const Ran idle = run(with({"rotate"}));
     EXPECT_EQ(idle.code, 0) << idle.err;
-    EXPECT_NE(idle.err.find("nothing was added to"), std::string::npos) << idle.err;
+    EXPECT_TRUE(says(idle.err, "nothing was added to"));
     EXPECT_EQ(run(with({"check", "--rotating"}), "a\nb\nc\n").out, "b\n");
   }
   EXPECT_EQ(run(with({"add", "-q", "--rotating"}), "c\n").code, 0);
@@ -183,7 +183,7 @@ TEST_F(Places, SchemeReadsAndWritesFiles) {
   file("half", std::string(1000, '\xFF'));
   const Ran full = run(with({"info"}, path("half")));
   EXPECT_EQ(full.code, 0);
-  EXPECT_NE(full.err.find("more than half"), std::string::npos) << full.err;
+  EXPECT_TRUE(says(full.err, "more than half"));
 }
 
 // ---- modules ------------------------------------------------------------------------------------
@@ -242,8 +242,7 @@ TEST_F(Places, AModuleFilterThatGoesIsNeverAbsent) {
     tool.write("a\n");
     const Ran ran = tool.finish();
     EXPECT_EQ(ran.code, 2);
-    EXPECT_NE(ran.err.find(replaced ? "fewer keys than it had" : "is not there"), std::string::npos)
-        << ran.err;
+    EXPECT_TRUE(says(ran.err, replaced ? "fewer keys than it had" : "is not there"));
     server().ask({"DEL", "m"});
   }
 }
@@ -299,11 +298,11 @@ TEST_F(Places, MetricsOfAllFiltersThatMatch) {
   EXPECT_TRUE(is_error(run({"add", at + "?match=bf:*"}, "x\n"), {"'match' is not a part"}));
   const Ran both = run({"info", "--format", "prometheus", at + "?match=a&key=b"});
   EXPECT_EQ(both.code, 2);
-  EXPECT_NE(both.err.find("'key' is not a part of an address"), std::string::npos);
+  EXPECT_TRUE(says(both.err, "'key' is not a part of an address"));
   const Ran strings =
       run({"info", "--format", "prometheus", "redis+unix://" + server().path() + "?match=*"});
   EXPECT_EQ(strings.code, 2);
-  EXPECT_NE(strings.err.find("match is for the filters of a module"), std::string::npos);
+  EXPECT_TRUE(says(strings.err, "match is for the filters of a module"));
 }
 
 TEST_F(Places, MetricsOfTheOthersWhereOneFilterIsRefused) {
@@ -314,12 +313,12 @@ TEST_F(Places, MetricsOfTheOthersWhereOneFilterIsRefused) {
   const Ran ran = run({"info", "--format", "prometheus", host + "?match=bf:*"});
   server().ask({"ACL", "DELUSER", "watcher"});
   EXPECT_EQ(ran.code, 2);
-  EXPECT_NE(ran.err.find("'bf:secret': NOPERM"), std::string::npos) << ran.err;
+  EXPECT_TRUE(says(ran.err, "'bf:secret': NOPERM"));
   const std::string label =
       "bloomery_filter_readable{filter=\"redis+module+unix://" + server().path() + "?key=bf:";
   EXPECT_TRUE(ran.out.starts_with("# HELP bloomery_filter_readable")) << ran.out;
   for (const char* readable : {"open:1\"} 1\n", "open:2\"} 1\n", "secret\"} 0\n"})
-    EXPECT_NE(ran.out.find(label + readable), std::string::npos) << ran.out;
+    EXPECT_TRUE(says(ran.out, label + readable));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST_F(RedisTool, DedupRemembersNothingThatWasNotPrinted) {
   tool.write("c\n");
   const Ran ran = tool.finish();
   EXPECT_EQ(ran.code, 2);
-  EXPECT_NE(ran.err.find("bloomery: redis"), std::string::npos) << ran.err;
+  EXPECT_TRUE(says(ran.err, "bloomery: redis"));
 }
 
 TEST_F(RedisTool, MergesFilesAndStrings) {
@@ -92,7 +92,7 @@ TEST_F(RedisTool, SaysWhatItCannotDo) {
   EXPECT_TRUE(is_error(run({"info", "redis+unix:///nowhere?key=k"}), {"cannot be reached"}));
   const Ran away = run({"rebuild", "redis+unix:///nowhere?key=k"}, "a\n");
   EXPECT_TRUE(is_error(away, {"cannot be reached"}));
-  EXPECT_EQ(away.err.find("-n and -p"), std::string::npos) << "a size makes no server run";
+  EXPECT_FALSE(says(away.err, "-n and -p")) << "a size makes no server run";
 }
 
 TEST_F(RedisTool, MakesAFilterWhoseStatisticsItMayNotRead) {
@@ -101,9 +101,9 @@ TEST_F(RedisTool, MakesAFilterWhoseStatisticsItMayNotRead) {
                         "1K", "-p", "1%"});
   server().ask({"ACL", "DELUSER", "maker"});
   EXPECT_EQ(made.code, 0);
-  EXPECT_NE(made.err.find("created"), std::string::npos) << made.err;
-  EXPECT_NE(made.err.find("its size is unknown: "), std::string::npos) << made.err;
-  EXPECT_NE(made.err.find("bitcount"), std::string::npos) << made.err;
+  EXPECT_TRUE(says(made.err, "created"));
+  EXPECT_TRUE(says(made.err, "its size is unknown: "));
+  EXPECT_TRUE(says(made.err, "bitcount"));
   EXPECT_EQ(run({"info", url("made")}).code, 0);
 }
 
@@ -114,12 +114,12 @@ TEST_F(RedisTool, TakesPasswordsFromTheEnvironment) {
   EXPECT_EQ(run({"create", "redis+unix://:open%20sesame@" + rest, "-n", "1K", "-p", "1%"}).code, 0);
   const Ran wrong = run({"info", "redis+unix://:secret@" + rest});
   EXPECT_TRUE(is_error(wrong, {"check user and password"}));
-  EXPECT_EQ(wrong.err.find("secret"), std::string::npos);
+  EXPECT_FALSE(says(wrong.err, "secret"));
   ::setenv("BLOOMERY_REDIS_PASSWORD", "open sesame", 1);
   const Ran info = run({"info", "redis+unix://default@" + rest});
   ::unsetenv("BLOOMERY_REDIS_PASSWORD");
   EXPECT_EQ(info.code, 0) << info.err;
-  EXPECT_EQ(info.out.find("sesame"), std::string::npos);
+  EXPECT_FALSE(says(info.out, "sesame"));
   ::setenv("BLOOMERY_REDIS_PASSWORD_FILE", path("secret").c_str(), 1);
   const auto ask = [&] { return run({"info", "redis+unix://" + rest}); };
   const Ran none = ask();
@@ -168,9 +168,8 @@ TEST_F(RedisTool, ObeysNoServer) {
       const Ran ran = run(words, "a\n");
       EXPECT_EQ(ran.code, 2);
       EXPECT_EQ(ran.out, "");
-      EXPECT_NE(ran.err.find("\\x1b]0;pwned\\x07\\x1b[2J \\x9b\\xc2\\x9b1m"), std::string::npos)
-          << ran.err;
-      EXPECT_EQ(ran.err.find("secret"), std::string::npos) << ran.err;
+      EXPECT_TRUE(says(ran.err, "\\x1b]0;pwned\\x07\\x1b[2J \\x9b\\xc2\\x9b1m"));
+      EXPECT_FALSE(says(ran.err, "secret"));
       for (const char c : ran.err) EXPECT_TRUE((c >= ' ' && c <= '~') || c == '\n') << int{c};
     }
 }

@@ -238,4 +238,10 @@ testing::AssertionResult is_error(const Ran& ran, const std::vector<std::string>
   return testing::AssertionSuccess();
 }
 
+testing::AssertionResult says(const std::string& text, const std::string& words) {
+  const bool it_does = text.find(words) != std::string::npos;
+  return testing::AssertionResult(it_does)
+         << "'" << words << (it_does ? "' is in '" : "' is not in '") << text << "'";
+}
+
 }  // namespace bloomery::test

@@ -95,5 +95,6 @@ class ToolTest : public testing::Test {
 
 // Is `ran` the end of an error: code 2, nothing printed, one line on stderr, with `words`.
 testing::AssertionResult is_error(const Ran& ran, const std::vector<std::string>& words);
+testing::AssertionResult says(const std::string& text, const std::string& words);
 
 }  // namespace bloomery::test

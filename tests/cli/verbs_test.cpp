@@ -91,14 +91,13 @@ TEST_P(Verbs, CreateAddCheckInfo) {
   const Ran added = run({"add", filter()}, numbers(0, 1000) + numbers(0, 500));
   EXPECT_EQ(added.code, 0);
   EXPECT_EQ(added.out, "");
-  EXPECT_NE(added.err.find("1,500 lines, 1,000 new, 500 there before"), std::string::npos)
-      << added.err;
+  EXPECT_TRUE(says(added.err, "1,500 lines, 1,000 new, 500 there before"));
 
   EXPECT_EQ(run({"check", "-q", filter()}, "7\n").code, 0);
   EXPECT_EQ(run({"check", "-q", filter()}, "x7\n").code, 1);
   const Ran checked = run({"check", filter()}, "7\nx7\n8\n");
   EXPECT_EQ(checked.out, "7\n8\n");
-  EXPECT_NE(checked.err.find("2 probably seen, 1 certainly new"), std::string::npos) << checked.err;
+  EXPECT_TRUE(says(checked.err, "2 probably seen, 1 certainly new"));
   EXPECT_EQ(run({"check", "-v", filter()}, "7\nx7\n8\n").out, "x7\n");
   EXPECT_EQ(run({"check", "-c", filter()}, "7\nx7\n8\n").out, "2\n");
   EXPECT_EQ(run({"check", "-k", "2", "-d", ",", filter()}, "a,7\n7,a\n").out, "a,7\n");
@@ -115,7 +114,7 @@ TEST_P(Verbs, CreateAddCheckInfo) {
   if (state.contains("inserted")) {
     EXPECT_EQ(state["inserted"], 1000);
   }
-  EXPECT_NE(run({"info", filter()}).out.find("100,000 keys at 0.1 %"), std::string::npos);
+  EXPECT_TRUE(says(run({"info", filter()}).out, "100,000 keys at 0.1 %"));
   EXPECT_EQ(run({"verify", filter()}).code, 0);
 }
 
@@ -132,7 +131,7 @@ TEST_P(PlainVerbs, InfoSaysHowFullItIs) {
   const std::string text = run({"info", filter()}).out;
   for (const std::string word :
        {"plain", "blocked, 9 hashes", "estimated items", "fill", "current fpr", "room left"})
-    EXPECT_NE(text.find(word), std::string::npos) << word;
+    EXPECT_TRUE(says(text, word));
 }
 
 TEST_P(Verbs, NoLineThatWasAddedIsEverMissed) {
@@ -175,7 +174,7 @@ TEST_P(PlainVerbs, AddBeyondTheCapacitySaysSo) {
   const Ran added = run({"add", "-q", filter()}, numbers(0, 1000));
   EXPECT_EQ(added.code, 0);
   EXPECT_TRUE(added.err.starts_with("bloomery: warning: the filter holds about ")) << added.err;
-  EXPECT_NE(run({"info", filter()}).err.find("warning"), std::string::npos);
+  EXPECT_TRUE(says(run({"info", filter()}).err, "warning"));
   EXPECT_EQ(info()["over_capacity"], true);
 }
 
@@ -211,7 +210,7 @@ TEST_P(PlainVerbs, RebuildForgetsWhatDidNotComeAgain) {
   const Ran ran = run({"rebuild", filter()}, numbers(1000, 3000) + "1000\n");
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(ran.out, "");
-  EXPECT_NE(ran.err.find("2,001 lines, 2,000 new, 1 repeats"), std::string::npos) << ran.err;
+  EXPECT_TRUE(says(ran.err, "2,001 lines, 2,000 new, 1 repeats"));
   EXPECT_EQ(run({"check", filter()}, numbers(0, 3500)).out, numbers(1000, 3000));
   const json after = info();
   for (const char* same : {"bits", "hashes", "capacity", "fpr", "layout", "hash", "seed"})

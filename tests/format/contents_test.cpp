@@ -21,8 +21,7 @@ std::unique_ptr<Contents> empty(const FilterPlan& plan, const Hasher& hasher = k
 }
 
 class ContentsOfEveryKind : public testing::TestWithParam<KindCase> {};
-INSTANTIATE_TEST_SUITE_P(, ContentsOfEveryKind, testing::ValuesIn(all_kind_cases()),
-                         [](const auto& param) { return name_of(param.param); });
+INSTANTIATE_TEST_SUITE_P(, ContentsOfEveryKind, testing::ValuesIn(all_kind_cases()), kNameOfOne);
 
 // There is a case for each kind, so that all tests of files and contents try a new one too.
 TEST(AllKindCases, HaveEveryKind) {

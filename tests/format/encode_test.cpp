@@ -10,8 +10,7 @@ namespace bloomery::test {
 namespace {
 
 class EncodeEvery : public testing::TestWithParam<Layout> {};
-INSTANTIATE_TEST_SUITE_P(, EncodeEvery, testing::ValuesIn(kLayouts),
-                         [](const auto& param) { return name_of(param.param); });
+INSTANTIATE_TEST_SUITE_P(, EncodeEvery, testing::ValuesIn(kLayouts), kNameOfOne);
 
 TEST_P(EncodeEvery, RoundTrips) {
   for (const std::uint64_t blocks : {1, 100, 1023, 1024, 1025, 5000}) {
@@ -120,8 +119,7 @@ class EncodeKind : public testing::TestWithParam<KindCase> {
   KindModel model_{GetParam().plan, Hasher(HashFamily::siphash, {.low = 1, .high = 2})};
   std::vector<std::byte> bytes_;
 };
-INSTANTIATE_TEST_SUITE_P(, EncodeKind, testing::ValuesIn(kind_cases()),
-                         [](const auto& param) { return name_of(param.param); });
+INSTANTIATE_TEST_SUITE_P(, EncodeKind, testing::ValuesIn(kind_cases()), kNameOfOne);
 
 TEST_P(EncodeKind, RoundTripsAndIsAFile) {
   EXPECT_EQ(decoded(bytes_), model_.image());

@@ -46,10 +46,7 @@ class BatchOf : public KindAndLevel {
   static constexpr std::uint64_t kAll = std::uint64_t{16} * 71;
   static Image image(FakeOs& os) { return image_of(Files(os).open(kKindPath)); }
 };
-INSTANTIATE_TEST_SUITE_P(, BatchOf,
-                         testing::Combine(testing::ValuesIn(kind_cases()),
-                                          testing::ValuesIn(kDurabilities)),
-                         kNameOfBoth);
+INSTANTIATE_TEST_SUITE_P(, BatchOf, at_every_level(kind_cases()), kNameOfBoth);
 
 TEST_P(BatchOf, IsDoneOnceWhereverItWasInterrupted) {
   FakeOs sane(kKindRoom);

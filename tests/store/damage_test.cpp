@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(, DamagedFile,
                                           testing::Values(Residue::clean, Residue::mapped,
                                                           Residue::journaled)),
                          [](const auto& param) {
-                           return test::name_of(std::get<0>(param.param)) + "_" +
+                           return name_of(std::get<0>(param.param)) + "_" +
                                   name_of_residue(std::get<1>(param.param));
                          });
 

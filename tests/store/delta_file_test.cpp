@@ -26,9 +26,6 @@ void build_list(const Files& files, const std::string& path, std::uint64_t first
   add(file, first, count);
   file.close();
 }
-std::string name_of(Durability level) {
-  return level == Durability::none ? "none" : level == Durability::process ? "process" : "sync";
-}
 const OpenOptions kWriter{.access = Access::write};
 
 class DeltaFile : public testing::TestWithParam<Durability> {
@@ -41,9 +38,7 @@ class DeltaFile : public testing::TestWithParam<Durability> {
   Scratch scratch_;
   std::string path_ = scratch_ / "spam.bloom";
 };
-INSTANTIATE_TEST_SUITE_P(, DeltaFile,
-                         testing::Values(Durability::none, Durability::process, Durability::sync),
-                         [](const auto& param) { return name_of(param.param); });
+INSTANTIATE_TEST_SUITE_P(, DeltaFile, testing::ValuesIn(kDurabilities), kNameOfOne);
 
 TEST_P(DeltaFile, TakesKeysAndKeepsItsList) {
   const std::uint64_t before = found_in(FilterFile::open(path_), 5'000, 300);
@@ -327,8 +322,7 @@ DeltaBook add_and_rebuild(FakeOs& os, Durability durability) {
 
 class DeltaOnTheMachine : public testing::TestWithParam<Durability> {};
 INSTANTIATE_TEST_SUITE_P(, DeltaOnTheMachine,
-                         testing::Values(Durability::process, Durability::sync),
-                         [](const auto& param) { return name_of(param.param); });
+                         testing::Values(Durability::process, Durability::sync), kNameOfOne);
 
 TEST_P(DeltaOnTheMachine, LosesNothingWhereverItStops) {
   FakeOs before(256 * 1024);

@@ -103,8 +103,7 @@ class FailingThenStopped : public testing::TestWithParam<Durability> {
   const Plan plan_ = plan_of(Layout::blocked, 512 * 150);
   const std::uint64_t journal_at_ = detail::FileLayout(plan_).journal_at;
 };
-INSTANTIATE_TEST_SUITE_P(, FailingThenStopped, testing::ValuesIn(kDurabilities),
-                         [](const auto& param) { return name_of(param.param); });
+INSTANTIATE_TEST_SUITE_P(, FailingThenStopped, testing::ValuesIn(kDurabilities), kNameOfOne);
 
 // Every pair of calls in the nightly tier; else each call fails, and of the pairs a part is
 // tried that differs from call to call.

@@ -27,10 +27,7 @@ class EveryFile : public testing::TestWithParam<std::tuple<Layout, Durability>> 
   std::string path_ = scratch_ / "seen.bloom";
 };
 
-INSTANTIATE_TEST_SUITE_P(, EveryFile,
-                         testing::Combine(testing::ValuesIn(kLayouts),
-                                          testing::ValuesIn(kDurabilities)),
-                         kNameOfBoth);
+INSTANTIATE_TEST_SUITE_P(, EveryFile, at_every_level(kLayouts), kNameOfBoth);
 
 TEST_P(EveryFile, ClosingWhatWasMovedAwayIsNothing) {
   auto file = FilterFile::create(path_, plan_of(layout(), 512 * 64), {.durability = durability()});

@@ -28,10 +28,7 @@ class ForkedWriter : public KindAndLevel {
   Scratch scratch_;
   std::string path_ = scratch_ / "seen.bloom";
 };
-INSTANTIATE_TEST_SUITE_P(, ForkedWriter,
-                         testing::Combine(testing::ValuesIn(all_kind_cases()),
-                                          testing::ValuesIn(kDurabilities)),
-                         kNameOfBoth);
+INSTANTIATE_TEST_SUITE_P(, ForkedWriter, at_every_level(all_kind_cases()), kNameOfBoth);
 
 TEST_P(ForkedWriter, LeavesTheFileToTheParent) {
   auto file = std::make_unique<FilterFile>(

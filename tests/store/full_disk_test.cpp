@@ -119,8 +119,7 @@ class KindOnAFullDisk : public testing::TestWithParam<KindCase>, protected Small
   }
   const FilterPlan& plan_ = GetParam().plan;
 };
-INSTANTIATE_TEST_SUITE_P(, KindOnAFullDisk, testing::ValuesIn(kind_cases()),
-                         [](const auto& param) { return name_of(param.param); });
+INSTANTIATE_TEST_SUITE_P(, KindOnAFullDisk, testing::ValuesIn(kind_cases()), kNameOfOne);
 
 TEST_P(KindOnAFullDisk, HasNoRoomForANewFilter) {
   fill(4096);
@@ -133,8 +132,7 @@ TEST_P(KindOnAFullDisk, HasNoRoomForANewFilter) {
 }
 
 class AnyKindOnAFullDisk : public KindOnAFullDisk {};
-INSTANTIATE_TEST_SUITE_P(, AnyKindOnAFullDisk, testing::ValuesIn(all_kind_cases()),
-                         [](const auto& param) { return name_of(param.param); });
+INSTANTIATE_TEST_SUITE_P(, AnyKindOnAFullDisk, testing::ValuesIn(all_kind_cases()), kNameOfOne);
 
 TEST_P(AnyKindOnAFullDisk, HasNoRoomForAJournal) {
   FilterFile::create(path_, plan_).close();

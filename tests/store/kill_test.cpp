@@ -33,8 +33,7 @@ class KilledWriter : public testing::TestWithParam<Durability> {
   Scratch scratch_;
   std::string path_ = scratch_ / "seen.bloom";
 };
-INSTANTIATE_TEST_SUITE_P(, KilledWriter, testing::ValuesIn(kDurabilities),
-                         [](const auto& param) { return name_of(param.param); });
+INSTANTIATE_TEST_SUITE_P(, KilledWriter, testing::ValuesIn(kDurabilities), kNameOfOne);
 
 TEST_P(KilledWriter, LosesNothingThatItAcknowledged) {
   std::mt19937 random(1);

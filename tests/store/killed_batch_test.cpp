@@ -49,8 +49,7 @@ class KilledBatch : public testing::TestWithParam<Layout> {
   std::vector<std::byte> before_, after_;  // the file without the batch, and with it
   std::unique_ptr<FakeOs> killed_;
 };
-INSTANTIATE_TEST_SUITE_P(, KilledBatch, testing::ValuesIn(kLayouts),
-                         [](const auto& param) { return name_of(param.param); });
+INSTANTIATE_TEST_SUITE_P(, KilledBatch, testing::ValuesIn(kLayouts), kNameOfOne);
 
 // The journal has all of the batch, and the process dies while the blocks are copied into the mapping, in
 // whatever order.

@@ -60,10 +60,7 @@ class KindCrash : public KindAndLevel {
   std::uint64_t opened_ = 0, refused_ = 0;
 };
 
-INSTANTIATE_TEST_SUITE_P(, KindCrash,
-                         testing::Combine(testing::ValuesIn(kind_cases()),
-                                          testing::ValuesIn(kDurabilities)),
-                         kNameOfBoth);
+INSTANTIATE_TEST_SUITE_P(, KindCrash, at_every_level(kind_cases()), kNameOfBoth);
 
 TEST_P(KindCrash, KeepsItsPromisesAfterAKillAndAfterALossOfPower) {
   std::uint64_t last = 0;

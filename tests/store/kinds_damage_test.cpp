@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(, DamagedKind,
                                           testing::Values(KindResidue::clean, KindResidue::noted,
                                                           KindResidue::journaled)),
                          [](const auto& param) {
-                           return test::name_of(std::get<0>(param.param)) + "_" +
+                           return name_of(std::get<0>(param.param)) + "_" +
                                   name_of_residue(std::get<1>(param.param));
                          });
 
@@ -250,8 +250,7 @@ TEST(JournalOfAKind, DoesInsertsAndRemovalsOfARecordInTheirOrder) {
 }
 
 class HostileKind : public testing::TestWithParam<KindCase> {};
-INSTANTIATE_TEST_SUITE_P(, HostileKind, testing::ValuesIn(kind_cases()),
-                         [](const auto& param) { return name_of(param.param); });
+INSTANTIATE_TEST_SUITE_P(, HostileKind, testing::ValuesIn(kind_cases()), kNameOfOne);
 
 Plan& bits_in(detail::Header& header) { return const_cast<Plan&>(detail::bits_plan(header.plan)); }
 

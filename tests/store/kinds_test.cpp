@@ -25,10 +25,7 @@ class KindFile : public KindAndLevel {
   std::string path_ = scratch_ / "seen.bloom";
 };
 
-INSTANTIATE_TEST_SUITE_P(, KindFile,
-                         testing::Combine(testing::ValuesIn(kind_cases()),
-                                          testing::ValuesIn(kDurabilities)),
-                         kNameOfBoth);
+INSTANTIATE_TEST_SUITE_P(, KindFile, at_every_level(kind_cases()), kNameOfBoth);
 
 // Batches of all sizes around those of sectors and of the journal, over many sessions.
 TEST_P(KindFile, AgreesWithItsModelOverSessions) {
@@ -220,8 +217,7 @@ class AnyKind : public testing::TestWithParam<KindCase> {
   Scratch scratch_{fast_place()};
   std::string path_ = scratch_ / "seen.bloom";
 };
-INSTANTIATE_TEST_SUITE_P(, AnyKind, testing::ValuesIn(kind_cases()),
-                         [](const auto& param) { return name_of(param.param); });
+INSTANTIATE_TEST_SUITE_P(, AnyKind, testing::ValuesIn(kind_cases()), kNameOfOne);
 
 TEST_P(AnyKind, RefusesWhatOnlyOthersCanDo) {
   auto file = FilterFile::create(path_, GetParam().plan);

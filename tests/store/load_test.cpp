@@ -32,8 +32,7 @@ class Load : public testing::TestWithParam<Layout> {
   const Plan plan_ = plan_of(GetParam(), 512 * kBlocks);
   FakeOs os_{kLoadRoom};
 };
-INSTANTIATE_TEST_SUITE_P(, Load, testing::ValuesIn(kLayouts),
-                         [](const auto& param) { return name_of(param.param); });
+INSTANTIATE_TEST_SUITE_P(, Load, testing::ValuesIn(kLayouts), kNameOfOne);
 
 TEST_P(Load, GivesTheBitsAndTheCountOfSingleCommits) {
   create();

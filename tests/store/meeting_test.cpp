@@ -57,10 +57,7 @@ class Meeting : public KindAndLevel {
     }
   }
 };
-INSTANTIATE_TEST_SUITE_P(, Meeting,
-                         testing::Combine(testing::ValuesIn(all_kind_cases()),
-                                          testing::ValuesIn(kDurabilities)),
-                         kNameOfBoth);
+INSTANTIATE_TEST_SUITE_P(, Meeting, at_every_level(all_kind_cases()), kNameOfBoth);
 
 TEST_P(Meeting, AReaderOpensTheFile) {
   interrupted([&](FakeOs& os, const auto& arm) {

@@ -83,8 +83,7 @@ class Starved {
 };
 
 class ScarceMemory : public testing::TestWithParam<Durability> {};
-INSTANTIATE_TEST_SUITE_P(, ScarceMemory, testing::ValuesIn(kDurabilities),
-                         [](const auto& param) { return name_of(param.param); });
+INSTANTIATE_TEST_SUITE_P(, ScarceMemory, testing::ValuesIn(kDurabilities), kNameOfOne);
 
 TEST_P(ScarceMemory, IsAnErrorAndHarmsNothing) {
   const Plan plan = plan_of(Layout::blocked);
@@ -173,10 +172,7 @@ TEST(ScarceMemoryOfASubFilter, IsAnErrorBeforeTheJournalHasTheKeys) {
 
 // The same of the other kinds: whatever fails, the file is the filter after a prefix of the call.
 class ScarceMemoryOfKinds : public KindAndLevel {};
-INSTANTIATE_TEST_SUITE_P(, ScarceMemoryOfKinds,
-                         testing::Combine(testing::ValuesIn(kind_cases()),
-                                          testing::ValuesIn(kDurabilities)),
-                         kNameOfBoth);
+INSTANTIATE_TEST_SUITE_P(, ScarceMemoryOfKinds, at_every_level(kind_cases()), kNameOfBoth);
 
 TEST_P(ScarceMemoryOfKinds, IsAnErrorAndHarmsNothing) {
   const KindCase& kind = KindAndLevel::kind();

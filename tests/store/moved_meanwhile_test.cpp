@@ -35,10 +35,7 @@ class MovedMeanwhile : public KindAndLevel {
     return Files(os).open(path).may_contain(key);
   }
 };
-INSTANTIATE_TEST_SUITE_P(, MovedMeanwhile,
-                         testing::Combine(testing::ValuesIn(all_kind_cases()),
-                                          testing::ValuesIn(kDurabilities)),
-                         kNameOfBoth);
+INSTANTIATE_TEST_SUITE_P(, MovedMeanwhile, at_every_level(all_kind_cases()), kNameOfBoth);
 
 template <class Change, class Check>
 void MovedMeanwhile::before_every_call(bool rebuilds, Change change, Check check) const {

@@ -46,9 +46,6 @@ const char* text_of(Fate fate) {
 constexpr std::uint64_t kOthersKey = 1'000'000;  // in files that are not this writer's
 constexpr std::uint64_t kSecondKey = 2'000'000;  // of the second writer
 
-const auto kKindsAndLevels =
-    testing::Combine(testing::ValuesIn(all_kind_cases()), testing::ValuesIn(kDurabilities));
-
 class MovedFile : public KindAndLevel {
  protected:
   [[nodiscard]] CreateOptions creating(bool shared = false) const {
@@ -139,7 +136,7 @@ class MovedFile : public KindAndLevel {
   const std::string path_ = scratch_ / "d/f";
   std::uint64_t last_ = 0;
 };
-INSTANTIATE_TEST_SUITE_P(, MovedFile, kKindsAndLevels, kNameOfBoth);
+INSTANTIATE_TEST_SUITE_P(, MovedFile, at_every_level(all_kind_cases()), kNameOfBoth);
 
 void MovedFile::check(Writing writing, Fate fate) {
   const bool rebuilds = writing == Writing::rebuilding, shares = writing == Writing::shared;

@@ -25,10 +25,7 @@ class OpenOrCreate : public KindAndLevel {
     }
   }
 };
-INSTANTIATE_TEST_SUITE_P(, OpenOrCreate,
-                         testing::Combine(testing::ValuesIn(all_kind_cases()),
-                                          testing::ValuesIn(kDurabilities)),
-                         kNameOfBoth);
+INSTANTIATE_TEST_SUITE_P(, OpenOrCreate, at_every_level(all_kind_cases()), kNameOfBoth);
 
 TEST_P(OpenOrCreate, CreatesOnceAndOpensThen) {
   FakeOs os(kSmallRoom);

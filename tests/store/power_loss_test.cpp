@@ -63,10 +63,7 @@ class StoppedMachine : public testing::TestWithParam<std::tuple<Layout, Durabili
   std::uint64_t opened_ = 0, refused_ = 0;
 };
 
-INSTANTIATE_TEST_SUITE_P(, StoppedMachine,
-                         testing::Combine(testing::ValuesIn(kLayouts),
-                                          testing::ValuesIn(kDurabilities)),
-                         kNameOfBoth);
+INSTANTIATE_TEST_SUITE_P(, StoppedMachine, at_every_level(kLayouts), kNameOfBoth);
 
 TEST_P(StoppedMachine, KeepsItsPromisesAfterAKill) {
   std::uint64_t last = 0;

@@ -47,8 +47,7 @@ class Salvage : public testing::TestWithParam<Layout> {
   std::uint64_t inserted_ = 0;
 };
 
-INSTANTIATE_TEST_SUITE_P(, Salvage, testing::ValuesIn(kLayouts),
-                         [](const auto& param) { return name_of(param.param); });
+INSTANTIATE_TEST_SUITE_P(, Salvage, testing::ValuesIn(kLayouts), kNameOfOne);
 
 TEST_P(Salvage, CopiesAWholeFile) {
   const SalvageReport report = salvage(path_, out_);

@@ -115,12 +115,17 @@ inline std::string name_of(Durability durability) {
   return "sync";
 }
 
-// Of a test with two parameters.
+// Of a test with one parameter, or with two.
+constexpr auto kNameOfOne = [](const auto& info) { return name_of(info.param); };
 constexpr auto kNameOfBoth = [](const auto& info) {
   return name_of(std::get<0>(info.param)) + "_" + name_of(std::get<1>(info.param));
 };
 
 constexpr Durability kDurabilities[] = {Durability::none, Durability::process, Durability::sync};
+// Each of these cases with each durability.
+inline auto at_every_level(const auto& cases) {
+  return testing::Combine(testing::ValuesIn(cases), testing::ValuesIn(kDurabilities));
+}
 // Of the narrow blocks one: to a file they differ in the place of a block alone.
 constexpr Layout kLayouts[] = {Layout::blocked, Layout::blocked2, Layout::standard,
                                Layout::blocked64};

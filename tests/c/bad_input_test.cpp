@@ -150,8 +150,7 @@ TEST_F(CBadInput, NoFilter) {
   };
   const std::uint64_t numbers[] = {1, 2};
   bool answers[2];
-  bloomery_stats stats{};
-  stats.size = sizeof stats;
+  auto stats = sized<bloomery_stats>();
   std::vector<Bad> cases;
   for (const auto function : {bloomery_insert, bloomery_contains, bloomery_remove})
     cases.push_back({"a key", BLOOMERY_INVALID_ARGUMENT, call(function, "key", 3U)});

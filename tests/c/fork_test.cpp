@@ -29,8 +29,7 @@ TEST_P(CFork, AWriterBelongsToItsProcess) {
   EXPECT_TRUE(in_child([&] {
     bloomery_error error{};
     const int refused = -BLOOMERY_INHERITED;
-    bloomery_stats stats{};
-    stats.size = sizeof stats;
+    auto stats = sized<bloomery_stats>();
     const std::uint64_t number = 7;
     bool held = bloomery_insert(file.get(), "child", 5, &error) == refused &&
                 error.code == BLOOMERY_INHERITED &&

@@ -19,10 +19,17 @@ struct Free {
 };
 using Handle = std::unique_ptr<bloomery_filter, Free>;
 
+// A struct that says its size, as the library wants it; all else is zero.
+template <class Struct>
+Struct sized() {
+  Struct out{};
+  out.size = sizeof out;
+  return out;
+}
+
 inline bloomery_spec spec_of(std::uint32_t kind, std::uint64_t capacity = 10'000,
                              double fpr = 0.001) {
-  bloomery_spec spec{};
-  spec.size = sizeof spec;
+  auto spec = sized<bloomery_spec>();
   spec.kind = kind;
   spec.capacity = capacity;
   spec.fpr = fpr;

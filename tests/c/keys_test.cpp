@@ -166,8 +166,7 @@ TEST_P(CKeys, AreTheSameOneByOne) {
     expect_code(BLOOMERY_WRONG_KIND, "remove keys",
                 [&](bloomery_error* error) { return bloomery_remove_u64(c.get(), 1, error); });
   }
-  bloomery_stats stats{};
-  stats.size = sizeof stats;
+  auto stats = sized<bloomery_stats>();
   ASSERT_EQ(bloomery_get_stats(c.get(), true, &stats, nullptr), 0);
   EXPECT_EQ(stats.inserted, 3U);
 }
@@ -176,8 +175,7 @@ TEST_P(CKeys, AreTheSameInAFile) {
   Scratch scratch;
   const std::string path = scratch / "f.bloom";
   const bloomery_spec made = spec();
-  bloomery_options options{};
-  options.size = sizeof options;
+  auto options = sized<bloomery_options>();
   options.durability = BLOOMERY_PROCESS;
   const Handle memory(bloomery_new(&made, nullptr, nullptr));
   const Handle file(bloomery_create(path.c_str(), &made, &options, nullptr));
@@ -264,12 +262,10 @@ TEST(CKeysOf, EachCallAcknowledgesItsOwn) {
 // The bits of a PHP class take the keys' bytes, in parts of 65,536; each key has its own answer.
 TEST(CKeysOf, APhpClassAnswersForEach) {
   const Scratch scratch;
-  bloomery_options options{};
-  options.size = sizeof options;
+  auto options = sized<bloomery_options>();
   options.php_bits = 1 << 24;
   options.php_items = 1 << 20;
-  bloomery_spec none{};
-  none.size = sizeof none;
+  auto none = sized<bloomery_spec>();
   const Handle bits(bloomery_create((scratch / "bits").c_str(), &none, &options, nullptr));
   ASSERT_NE(bits, nullptr);
   std::vector<std::uint64_t> keys(kKeys), odd;
@@ -294,12 +290,10 @@ TEST(CKeysOf, APhpClassAnswersForEach) {
 
 TEST(CKeysOf, APartThatFailsIsNotAcknowledged) {
   const Scratch scratch;
-  bloomery_options options{};
-  options.size = sizeof options;
+  auto options = sized<bloomery_options>();
   options.php_bits = 1 << 20;
   options.php_items = 1 << 20;  // one hash
-  bloomery_spec none{};
-  none.size = sizeof none;
+  auto none = sized<bloomery_spec>();
   const auto made = [&](const char* name) {
     return Handle(bloomery_create((scratch / name).c_str(), &none, &options, nullptr));
   };

@@ -88,12 +88,10 @@ TEST(CLocations, ConvertsAndReplacesOnlyIfAsked) {
 TEST(CLocations, ConvertsTheBitsOfAPhpClassAsTheyAre) {
   Scratch scratch;
   const std::string from = scratch / "from.bits", to = scratch / "to.bits";
-  bloomery_options options{};
-  options.size = sizeof options;
+  auto options = sized<bloomery_options>();
   options.php_bits = 1000;
   options.php_items = 100;
-  bloomery_spec none{};
-  none.size = sizeof none;
+  auto none = sized<bloomery_spec>();
   const Handle bits(bloomery_create(from.c_str(), &none, &options, nullptr));
   ASSERT_NE(bits, nullptr);
   ASSERT_EQ(insert(bits, "one"), 1);
@@ -126,8 +124,7 @@ TEST(CLocations, AnswersForEachBitOnAServer) {
           (void)send(client, reply, std::string_view(reply).size(), MSG_NOSIGNAL);
     close(client);
   });
-  bloomery_options options{};
-  options.size = sizeof options;
+  auto options = sized<bloomery_options>();
   options.php_hashes = "JS,BKDR,SDBM";
   bloomery_error error{};
   Handle bits(bloomery_open(
@@ -171,8 +168,7 @@ TEST(CLocations, SaysWhatAServerDoesNotTell) {
   });
   Handle there =
       open("redis+module://127.0.0.1:" + std::to_string(listener.port()) + "?key=k&timeout=2");
-  bloomery_stats stats{};
-  stats.size = sizeof stats;
+  auto stats = sized<bloomery_stats>();
   EXPECT_EQ(bloomery_get_stats(there.get(), false, &stats, nullptr), 0);
   EXPECT_EQ(stats.unknown, std::uint32_t{BLOOMERY_NO_FILL});
   EXPECT_EQ(stats.capacity, 100U);

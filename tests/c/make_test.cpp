@@ -15,8 +15,7 @@ namespace {
 TEST(CMake, SharesAFileWithOtherWriters) {
   Scratch scratch;
   const std::string path = scratch / "f";
-  bloomery_options options{};
-  options.size = sizeof options;
+  auto options = sized<bloomery_options>();
   options.flags = BLOOMERY_SHARED;
   const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
   const Handle one(bloomery_open_or_create(path.c_str(), &spec, &options, nullptr));
@@ -35,8 +34,7 @@ TEST(CMake, SharesAFileWithOtherWriters) {
   expect_code(BLOOMERY_INVALID_ARGUMENT, "process", [&](bloomery_error* error) {
     return bloomery_open(path.c_str(), BLOOMERY_WRITE, &options, error);
   });
-  bloomery_options durable{};
-  durable.size = sizeof durable;
+  auto durable = sized<bloomery_options>();
   durable.durability = BLOOMERY_SYNC;
   options.durability = 0;
   for (const char* elsewhere : {"redis://127.0.0.1:1?key=k", "valkey+cluster://h?key=k"})
@@ -50,8 +48,7 @@ TEST(CMake, SharesAFileWithOtherWriters) {
 }
 
 TEST(CMake, TheBitsOfAPhpClassInMemory) {
-  bloomery_options options{};
-  options.size = sizeof options;
+  auto options = sized<bloomery_options>();
   options.php_bits = 1000;
   options.php_items = 100;
   const Handle filter(bloomery_new(nullptr, &options, nullptr));
@@ -59,8 +56,7 @@ TEST(CMake, TheBitsOfAPhpClassInMemory) {
   EXPECT_EQ(insert(filter, "one"), 1);
   EXPECT_EQ(insert(filter, "one"), 0);
   EXPECT_EQ(contains(filter, "one") * 2 + contains(filter, "two"), 2);
-  bloomery_stats stats{};
-  stats.size = sizeof stats;
+  auto stats = sized<bloomery_stats>();
   ASSERT_EQ(bloomery_get_stats(filter.get(), true, &stats, nullptr), 0);
   EXPECT_EQ(stats.bytes, 125U);
   EXPECT_GT(stats.fill, 0);
@@ -90,8 +86,7 @@ TEST(CMake, SolvesAsTheLibraryDoes) {
     FilterSpec same{.kind = kind, .capacity = 1'000'000, .fpr = 0.01};
     if (kind == Kind::window) same.window = Window{WindowUnit::seconds, 3600};
     const PlanTotals expected = totals(plan(same));
-    bloomery_plan out{};
-    out.size = sizeof out;
+    auto out = sized<bloomery_plan>();
     ASSERT_EQ(bloomery_solve(&spec, &out, nullptr), 0);
     EXPECT_EQ(out.size, sizeof out);
     EXPECT_EQ(out.kind, static_cast<std::uint32_t>(kind));
@@ -111,14 +106,12 @@ TEST(CMake, SolvesAsTheLibraryDoes) {
 }
 
 TEST(CMake, HasEveryFieldOfASpec) {
-  bloomery_spec spec{};
-  spec.size = sizeof spec;
+  auto spec = sized<bloomery_spec>();
   spec.kind = BLOOMERY_PLAIN;
   spec.bits = 1 << 20;
   spec.hashes = 6;
   spec.layout = BLOOMERY_BLOCKED2;
-  bloomery_plan out{};
-  out.size = sizeof out;
+  auto out = sized<bloomery_plan>();
   ASSERT_EQ(bloomery_solve(&spec, &out, nullptr), 0);
   EXPECT_EQ(out.bytes, (1U << 20) / 8);
   EXPECT_EQ(out.hashes, 6U);
@@ -149,8 +142,7 @@ TEST(CMake, HasEveryFieldOfASpec) {
   const Handle scalable(bloomery_new(&spec, nullptr, nullptr));
   for (std::uint64_t key = 0; key < 11'000; ++key)
     ASSERT_GE(bloomery_insert_u64(scalable.get(), key, nullptr), 0);
-  bloomery_stats stats{};
-  stats.size = sizeof stats;
+  auto stats = sized<bloomery_stats>();
   ASSERT_EQ(bloomery_get_stats(scalable.get(), false, &stats, nullptr), 0);
   EXPECT_EQ(stats.sub_filters, 2U);
   EXPECT_EQ(stats.capacity, 50'000U);
@@ -215,8 +207,7 @@ TEST(CMake, GivesLaterCallersZeros) {
 
 TEST(CMake, TakesOptions) {
   const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
-  bloomery_options options{};
-  options.size = sizeof options;
+  auto options = sized<bloomery_options>();
   options.hash = BLOOMERY_SIPHASH;
   options.seed[0] = 5;
   options.seed[1] = 6;
@@ -236,8 +227,7 @@ TEST(CMake, TakesOptions) {
             AnyFilter(plan(10'000, 0.001), Hasher(HashFamily::xxh3, {.low = 5})).encode());
 
   const auto refuses = [&](auto change, const std::string& word) {
-    bloomery_options bad{};
-    bad.size = sizeof bad;
+    auto bad = sized<bloomery_options>();
     change(bad);
     expect_code(BLOOMERY_INVALID_ARGUMENT, word,
                 [&](bloomery_error* error) { return bloomery_new(&spec, &bad, error); });
@@ -297,8 +287,7 @@ TEST(CMake, MakesAndOpensFiles) {
     EXPECT_EQ(bloomery_close(rebuilt.get(), nullptr), 0);
     EXPECT_EQ(bloomery_close(rebuilt.get(), nullptr), 0);
   }
-  bloomery_options php{};
-  php.size = sizeof php;
+  auto php = sized<bloomery_options>();
   php.php_hashes = "BKDR";
   expect_code(BLOOMERY_INVALID_ARGUMENT, "PHP class", [&](bloomery_error* error) {
     return bloomery_rebuild(path.c_str(), &spec, &php, error);
@@ -306,8 +295,7 @@ TEST(CMake, MakesAndOpensFiles) {
   EXPECT_EQ(bloomery_reload(reader.get(), nullptr), 1);
   EXPECT_EQ(contains(reader, "kept"), 0);
   EXPECT_EQ(contains(reader, "another"), 1);
-  bloomery_options options{};
-  options.size = sizeof options;
+  auto options = sized<bloomery_options>();
   options.flags = BLOOMERY_REPLACE;
   options.durability = BLOOMERY_PROCESS;
   const Handle replaced(bloomery_create(path.c_str(), &spec, &options, nullptr));
@@ -353,12 +341,10 @@ TEST(CMake, OpensOrCreates) {
 TEST(CMake, ReadsTheBitsOfAPhpClass) {
   Scratch scratch;
   const std::string path = scratch / "rptc.bits";
-  bloomery_options options{};
-  options.size = sizeof options;
+  auto options = sized<bloomery_options>();
   options.php_bits = 100'000;
   options.php_items = 10'000;
-  bloomery_spec none{};
-  none.size = sizeof none;
+  auto none = sized<bloomery_spec>();
   const Handle bits(bloomery_create(path.c_str(), &none, &options, nullptr));
   ASSERT_NE(bits, nullptr);
   EXPECT_EQ(insert(bits, "comment"), 1);
@@ -369,8 +355,7 @@ TEST(CMake, ReadsTheBitsOfAPhpClass) {
   expect_code(BLOOMERY_WRONG_KIND, "text", [&](bloomery_error* error) {
     return bloomery_insert_u64s(bits.get(), numbers, 2, nullptr, error);
   });
-  bloomery_stats stats{};
-  stats.size = sizeof stats;
+  auto stats = sized<bloomery_stats>();
   EXPECT_EQ(bloomery_get_stats(bits.get(), true, &stats, nullptr), 0);
   EXPECT_GT(stats.fill, 0);
   EXPECT_EQ(stats.unknown, std::uint32_t{BLOOMERY_NO_INSERTED});

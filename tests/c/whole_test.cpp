@@ -17,8 +17,7 @@ namespace bloomery::test {
 namespace {
 
 bloomery_stats stats_of(const Handle& handle) {
-  bloomery_stats stats{};
-  stats.size = sizeof stats;
+  auto stats = sized<bloomery_stats>();
   EXPECT_EQ(bloomery_get_stats(handle.get(), true, &stats, nullptr), 0);
   return stats;
 }
@@ -205,8 +204,7 @@ TEST(CWhole, ForgetsByTheTimeThatItIsTold) {
 TEST(CWhole, SayWhatTheyWereMadeFrom) {
   for (std::uint32_t kind = BLOOMERY_PLAIN; kind <= BLOOMERY_FROZEN; ++kind) {
     SCOPED_TRACE(kind);
-    bloomery_spec spec{};
-    spec.size = sizeof spec;
+    auto spec = sized<bloomery_spec>();
     spec.kind = kind;
     spec.capacity = 5'000;
     spec.fpr = 0.002;
@@ -216,8 +214,7 @@ TEST(CWhole, SayWhatTheyWereMadeFrom) {
     if (kind == BLOOMERY_WINDOW)
       std::tie(spec.window, spec.window_unit, spec.slices) = std::tuple(7'200, BLOOMERY_SECONDS, 6);
     const Handle filter(bloomery_new(&spec, nullptr, nullptr));
-    bloomery_spec said{};
-    said.size = sizeof said;
+    auto said = sized<bloomery_spec>();
     ASSERT_EQ(bloomery_get_spec(filter.get(), &said, nullptr), 0);
     EXPECT_EQ(said.kind, kind);
     if (spec.layout != 0) {
@@ -238,8 +235,7 @@ TEST(CWhole, SayWhatTheyWereMadeFrom) {
   }
   bloomery_error error;
   EXPECT_EQ(bloomery_get_spec(in_memory().get(), nullptr, &error), -BLOOMERY_INVALID_ARGUMENT);
-  bloomery_spec said{};
-  said.size = sizeof said;
+  auto said = sized<bloomery_spec>();
   EXPECT_EQ(bloomery_get_spec(nullptr, &said, &error), -BLOOMERY_INVALID_ARGUMENT);
 }
 
@@ -365,8 +361,7 @@ TEST(CWhole, HasStatistics) {
   // A large filter, of which only a part is read.
   const bloomery_spec large = spec_of(BLOOMERY_PLAIN, 50'000'000, 0.01);
   const Handle sampled(bloomery_new(&large, nullptr, nullptr));
-  bloomery_stats part{};
-  part.size = sizeof part;
+  auto part = sized<bloomery_stats>();
   ASSERT_EQ(bloomery_get_stats(sampled.get(), false, &part, nullptr), 0);
   EXPECT_EQ(part.sampled, 1U);
   EXPECT_EQ(stats_of(sampled).sampled, 0U);

@@ -152,14 +152,8 @@ TEST_F(FrozenOnServer, IsKeptInEveryWayOfTheServer) {
   // An AOF, without an RDB file in front.
   server().ask({"CONFIG", "SET", "aof-use-rdb-preamble", "no"});
   server().ask({"CONFIG", "SET", "appendonly", "yes"});
-  for (int i = 0; i < 1'000; ++i) {
-    if (said(server().ask({"INFO", "persistence"})).find("aof_rewrite_in_progress:0") !=
-            std::string::npos &&
-        said(server().ask({"INFO", "persistence"})).find("aof_rewrite_scheduled:0") !=
-            std::string::npos)
-      break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  for (const char* over : {"aof_rewrite_scheduled:0", "aof_rewrite_in_progress:0"})
+    server().wait_for("persistence", over);
   EXPECT_EQ(said(server().ask({"DEBUG", "LOADAOF"})), "OK");
   expect_there(at("k"), path);
   server().ask({"CONFIG", "SET", "appendonly", "no"});

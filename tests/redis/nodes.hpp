@@ -58,13 +58,7 @@ class Nodes {
     until_agreed();
     for (std::size_t i = 0; i < masters; ++i)
       servers_[masters + i]->ask({"CLUSTER", "REPLICATE", id(i)});
-    until([&] {
-      for (std::size_t i = 0; i < masters; ++i)
-        if (text(servers_[i]->ask({"INFO", "replication"})).find("state=online") ==
-            std::string::npos)
-          return false;
-      return true;
-    });
+    for (std::size_t i = 0; i < masters; ++i) servers_[i]->wait_for("replication", "state=online");
   }
 
   [[nodiscard]] Server& operator[](std::size_t i) { return *servers_[i]; }

@@ -150,9 +150,7 @@ class SentinelTest : public testing::Test {
     for (const std::string& word : {std::string("--replicaof"), "127.0.0.1 " + port})
       replica.push_back(word);
     servers_.push_back(std::make_unique<Server>(replica));
-    wait_until([&] {
-      return said(*servers_[1], {"INFO", "replication"}, "master_link_status:up");
-    });
+    servers_[1]->wait_for("replication", "master_link_status:up");
     const std::string file = scratch_ / "sentinel.conf";
     std::ofstream(file) << "sentinel monitor urls 127.0.0.1 " << port << " 1\n"
                         << "sentinel down-after-milliseconds urls 500\n"
@@ -162,17 +160,12 @@ class SentinelTest : public testing::Test {
         std::make_unique<Server>(std::vector<std::string>{"--port", std::to_string(sentinel_port_),
                                                           "--bind", "127.0.0.1", "--sentinel"},
                                  file);
-    wait_until([&] { return said(*sentinel_, {"INFO", "sentinel"}, "slaves=1"); });
+    sentinel_->wait_for("sentinel", "slaves=1");
   }
 
   static std::vector<std::string> on(std::uint16_t port) {
     return {"--port",    std::to_string(port),         "--bind",
             "127.0.0.1", "--repl-diskless-sync-delay", "0"};
-  }
-  static bool said(const Server& server, std::initializer_list<std::string_view> words,
-                   std::string_view part) {
-    const auto reply = server.ask(words);
-    return std::string_view(reply->str, reply->len).find(part) != std::string_view::npos;
   }
   template <class Done>
   static void wait_until(Done done) {
@@ -213,7 +206,7 @@ TEST_F(SentinelTest, LeadsToTheMasterAndToTheNextOne) {
   EXPECT_EQ(found, 3U);
   EXPECT_EQ(filter.insert_many(after), 2U);
   EXPECT_EQ(AnyFilter::open(url()).may_contain_many(after), 2U);
-  EXPECT_TRUE(said(*servers_[1], {"INFO", "replication"}, "role:master"));
+  EXPECT_NE(servers_[1]->get_info("replication").find("role:master"), std::string::npos);
 }
 
 // A sentinel closes the connections of a master that it demotes; FAILOVER and REPLICAOF leave them open.
@@ -225,7 +218,7 @@ TEST_F(SentinelTest, LeavesAMasterThatWasDemotedByHand) {
   const std::string port = std::to_string(replica_port_);
   servers_[1]->ask({"REPLICAOF", "NO", "ONE"});
   servers_[0]->ask({"REPLICAOF", "127.0.0.1", port});
-  wait_until([&] { return said(*servers_[0], {"INFO", "replication"}, "master_link_status:up"); });
+  servers_[0]->wait_for("replication", "master_link_status:up");
   sentinel_->ask({"SENTINEL", "REMOVE", "urls"});
   sentinel_->ask({"SENTINEL", "MONITOR", "urls", "127.0.0.1", port, "1"});
   error_of([&] { filter.insert_many(after); }, ErrorCode::unavailable);

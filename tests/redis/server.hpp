@@ -96,11 +96,7 @@ class Server {
     detail::Commands sync;
     sync.begin(1).word("SYNC");
     copy.send(sync);
-    for (int i = 0; i < 3'000; ++i) {
-      if (get_info("replication").find("connected_slaves:1") != std::string::npos) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    FAIL() << "the copy does not begin";
+    wait_for("replication", "connected_slaves:1");
   }
 
   [[nodiscard]] std::string path() const { return scratch_ / "socket"; }
@@ -115,6 +111,14 @@ class Server {
   [[nodiscard]] std::string get_info(std::string_view section) const {
     const detail::Reply reply = ask({"INFO", section});
     return {reply->str, reply->len};
+  }
+  // Until this is in what INFO says of the section.
+  void wait_for(std::string_view section, std::string_view words) const {
+    for (int i = 0; i < 12'000; ++i) {
+      if (get_info(section).find(words) != std::string::npos) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    FAIL() << "not within two minutes: " << words;
   }
   [[nodiscard]] std::string get(std::string_view key) const {
     const detail::Reply reply = ask({"GET", key});

@@ -108,12 +108,6 @@ TEST_P(TlsCluster, IsUsedWhileSlotsMove) {
 
 INSTANTIATE_TEST_SUITE_P(OfClients, TlsCluster, testing::Bool());
 
-bool said(const Server& server, std::initializer_list<std::string_view> words,
-          std::string_view part) {
-  const auto reply = server.ask(words);
-  return std::string_view(reply->str, reply->len).find(part) != std::string_view::npos;
-}
-
 // A master, its replica and a sentinel that speak nothing but TLS, each with a port of its own, and want certificates.
 TEST(TlsSentinel, LeadsToTheMasterAndToTheNextOne) {
   const std::uint16_t ports[] = {free_port(), free_port(), free_port()};
@@ -133,7 +127,7 @@ TEST(TlsSentinel, LeadsToTheMasterAndToTheNextOne) {
     return std::make_unique<Server>(words);
   };
   const auto master = server(0), replica = server(1);
-  Nodes::until([&] { return said(*replica, {"INFO", "replication"}, "master_link_status:up"); });
+  replica->wait_for("replication", "master_link_status:up");
   const Scratch scratch;
   const std::string file = scratch / "sentinel.conf";
   std::ofstream(file) << "sentinel monitor urls 127.0.0.1 " << ports[0] << " 1\n"
@@ -142,7 +136,7 @@ TEST(TlsSentinel, LeadsToTheMasterAndToTheNextOne) {
   auto words = options(2);
   words.emplace_back("--sentinel");
   const Server sentinel(words, file);
-  Nodes::until([&] { return said(sentinel, {"INFO", "sentinel"}, "slaves=1"); });
+  sentinel.wait_for("sentinel", "slaves=1");
 
   const std::string url = "rediss+sentinel://localhost:" + std::to_string(ports[2]) +
                           "?key=seen&master=urls" + certificate_words();
@@ -164,7 +158,8 @@ TEST(TlsSentinel, LeadsToTheMasterAndToTheNextOne) {
   error_of([&] { (void)AnyFilter::open(untrusted); }, ErrorCode::denied);
 
   // Not before: a machine that is busy would have another master while the filter is made.
-  EXPECT_TRUE(said(sentinel, {"SENTINEL", "SET", "urls", "down-after-milliseconds", "500"}, "OK"));
+  EXPECT_STREQ(sentinel.ask({"SENTINEL", "SET", "urls", "down-after-milliseconds", "500"})->str,
+               "OK");
   master->stop();
   std::size_t found = 0;
   Nodes::until([&] {

@@ -177,12 +177,9 @@ TEST(UnmovedSlots, AServerThatWasAReplicaIsKnownWhenItsFormerNameIsGone) {
   };
   const Server server(on(ports[0])), other(on(ports[1]));
   server.ask({"CONFIG", "SET", "repl-backlog-ttl", "1"});
-  const auto wait = [](const Server& of, const std::string& line) {
-    Nodes::until([&] { return of.get_info("replication").find(line) != std::string::npos; });
-  };
   const auto copy = [&](const Server& to, const std::string& from) {
     to.ask({"REPLICAOF", "127.0.0.1", from});
-    wait(to, "master_link_status:up");
+    to.wait_for("replication", "master_link_status:up");
     to.ask({"REPLICAOF", "NO", "ONE"});
   };
   Filter whole(plan(10'000, 0.01));
@@ -193,8 +190,8 @@ TEST(UnmovedSlots, AServerThatWasAReplicaIsKnownWhenItsFormerNameIsGone) {
     copy(other, ports[0]);
     writer.write(0, whole.bytes());
     if (is_replica) copy(server, ports[1]);
-    wait(server, "repl_backlog_active:0");
-    wait(server, "master_replid2:0000");
+    server.wait_for("replication", "repl_backlog_active:0");
+    server.wait_for("replication", "master_replid2:0000");
     if (is_replica)
       expect_error(ErrorCode::unavailable, {"run it again"}, [&] { writer.publish(); });
     else

@@ -11,14 +11,10 @@
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
 
-namespace bloomery {
+namespace bloomery::test {
 namespace {
 
-using test::error_of;
-using test::error_reply;
-using test::Scripted;
-using test::Server;
-using Pair = test::NodePair;
+using Pair = NodePair;
 using Words = Scripted::Words;
 using Said = std::optional<std::string>;
 
@@ -109,7 +105,7 @@ TEST(ErrorReplies, APasswordIsAskedFor) {
   const Server server({"--requirepass", "secret"});
   RedisAddress address = server.address();
   const auto make = [&] { RedisFilter::create({address, "filter"}, plan(100, 0.01)); };
-  EXPECT_NE(error_of(make, ErrorCode::denied).find("give a password"), std::string::npos);
+  expect_error(ErrorCode::denied, {"give a password"}, make);
   address.password = "wrong";
   error_of(make, ErrorCode::denied);
   address.password = "secret";
@@ -138,4 +134,4 @@ TEST(ErrorReplies, APasswordIsNotRepeatedByAServerThatKnowsNoAuth) {
 }
 
 }  // namespace
-}  // namespace bloomery
+}  // namespace bloomery::test

@@ -238,6 +238,30 @@ TEST_P(MovedFile, IsNotMissedByARebuild) {
   EXPECT_TRUE(has_last_key(path_));
 }
 
+// The file is complete then, and has no journal.
+TEST_P(MovedFile, IsMissedAfterALoad) {
+  for (const bool closes : {false, true})
+    for (const Fate fate : kFates) {
+      SCOPED_TRACE(std::string(closes ? "close, " : "sync, ") + text_of(fate));
+      fs::create_directory(scratch_ / "d");
+      FilterFile writer = create(path_);
+      if (!writer.begin_load(1'000'000)) return;
+      insert(writer);
+      writer.end_load();
+      const std::string now = change(fate);
+      const auto work = [&] { closes ? writer.close() : writer.sync(); };
+      if (now.empty()) {
+        expect_error(ErrorCode::missing, {path_}, work);
+      } else {
+        EXPECT_NO_THROW(work());
+        EXPECT_EQ(writer.path(), now);
+        EXPECT_TRUE(has_last_key(now));
+      }
+      fs::remove_all(scratch_ / "d");
+      fs::remove_all(scratch_ / "e");
+    }
+}
+
 // A writer that changed nothing has nothing to say.
 TEST(UnchangedFile, IsClosedWhereverItIs) {
   for (const KindCase& kind : all_kind_cases())

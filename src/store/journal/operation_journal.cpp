@@ -91,9 +91,9 @@ void OperationJournal::note_time(std::uint64_t now) {
 }
 
 void OperationJournal::sync() {
-  if (opened_->header.state == State::clean) return;
+  if (opened_->header.state == State::clean && !has_saved_) return;
   require_own(*opened_);
-  if (opened_->header.state == State::journaled) return;
+  if (opened_->header.state != State::noted) return;
   or_poison(*opened_, [&] {
     opened_->file.sync();
     enter(State::journaled);
@@ -112,6 +112,7 @@ void OperationJournal::save(const Contents& contents, const Batch& batch) {
   replace(contents, batch, {});
   begin_again(next);
   is_reserved_ = false;
+  has_saved_ = true;
 }
 
 std::uint64_t OperationJournal::next_bytes(const Contents& contents) const {
@@ -130,11 +131,9 @@ void OperationJournal::begin_again(std::uint64_t bytes) noexcept {
 }
 
 void OperationJournal::finish(const Contents& contents, const Batch& batch) {
-  if (opened_->header.state != State::clean) {
-    replace(contents, batch, {});
-  } else if (has_own_header(*opened_)) {
-    opened_->file.truncate(layout_of(opened_->header).clean_bytes);
-  }
+  if (opened_->header.state != State::clean) return replace(contents, batch, {});
+  if (has_saved_) require_own(*opened_);
+  if (has_own_header(*opened_)) opened_->file.truncate(layout_of(opened_->header).clean_bytes);
 }
 
 void OperationJournal::replace(const Contents& contents, const Batch& batch,

@@ -56,6 +56,7 @@ class OperationJournal {
   State state_;          // the state while operations are noted
   std::uint64_t bytes_;  // the size, reserved or to be
   bool is_reserved_ = false;
+  bool has_saved_ = false;  // operations are in the file also while it is clean
   JournalPosition end_;
   std::uint32_t synced_ = 0;  // sectors of a `process` writer that are on the device
   std::vector<std::byte> buffer_;

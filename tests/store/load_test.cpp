@@ -215,6 +215,28 @@ TEST(LoadOfAnotherKind, MayHaveFewerKeysThanExpected) {
   EXPECT_LT(os.calls() - calls, 5U) << "only the journal is written";
 }
 
+// A load whose end failed is acknowledged by the next call that returns, also if that finds its time set already.
+TEST(LoadOfAnotherKind, ThatFailedIsAcknowledgedByTheSameTimeAgain) {
+  const WindowPlan plan = window_plan(WindowUnit::seconds, 90, 60, 0.01, 3, Layout::blocked2);
+  for (const bool back : {false, true}) {
+    FakeOs os(kLoadRoom);
+    auto file = Files(os).create(kFakePath, plan, {.durability = Durability::process});
+    file.advance(2000);
+    const auto set = [&] { back ? file.set_back(1000) : file.advance(3000); };
+    ASSERT_TRUE(file.begin_load(kManyKeys));
+    file.insert(1);
+    set();
+    os.set_capacity(4096);
+    EXPECT_EQ(code_of([&] { file.end_load(); }), ErrorCode::no_space);
+    EXPECT_EQ(code_of(set), ErrorCode::no_space);
+    os.set_capacity(kLoadRoom);
+    set();
+    const auto left = os.after_kill();
+    const auto found = Files(*left).open(kFakePath);
+    EXPECT_EQ(found.window().now(), back ? 1000U : 3000U);
+  }
+}
+
 TEST(LoadOfAnotherKind, IsPartOfItsBatch) {
   const CountingPlan plan{plan_of(Layout::blocked128, 512 * 20)};
   const auto hashes = hashes_of(Hasher(), 0, kManyKeys + 100);

@@ -96,12 +96,8 @@ class SnapshotWriter final : public Writer {
     repeated_ = {};
     return next.done;
   }
-  void advance(std::uint64_t now) override {
-    if (window().now() < now) set_time(now);
-  }
-  void set_back(std::uint64_t now) override {
-    if (now < window().now()) set_time(now);
-  }
+  void advance(std::uint64_t now) override { window().now() < now ? set_time(now) : keep_time(); }
+  void set_back(std::uint64_t now) override { now < window().now() ? set_time(now) : keep_time(); }
   // The keys of the other filter are unknown, so no journal could take them.
   void merge(const Contents& other) override {
     contents_->require_mergeable(other, opened_.file.path());
@@ -181,6 +177,12 @@ class SnapshotWriter final : public Writer {
     contents_->advance(now);
     changed_ = true;
     if (!loading_) acknowledge();
+  }
+  // The end of a load that failed may have left the time in memory alone.
+  void keep_time() {
+    if (!past_journal_ || loading_) return;
+    require_writable();
+    acknowledge();
   }
   // The batch as it is saved when no session continues it.
   [[nodiscard]] Batch closed_batch() const noexcept {

@@ -58,6 +58,7 @@ class FakeOs final : public Os, public FakeFaults {
     hard_.erase(from);
   }
   [[nodiscard]] bool stopped() const { return stopped_ != nullptr; }
+  [[nodiscard]] std::uint64_t failed_syncs() const { return failed_syncs_; }
   [[nodiscard]] std::size_t names() const { return seen_.size(); }
   [[nodiscard]] std::size_t open_files() const { return handles_.size(); }
   [[nodiscard]] std::size_t mappings() const { return mapped_.size(); }
@@ -171,7 +172,10 @@ class FakeOs final : public Os, public FakeFaults {
     return static_cast<ssize_t>(size);
   }
   int fdatasync(int fd) override {
-    if (const int error = begin()) return error;
+    if (const int error = begin()) {
+      ++failed_syncs_;
+      return error;
+    }
     Node& node = *handles_.at(fd);
     for (const auto& [at, count] : node.written) node.harden(at, count);
     node.written.clear();
@@ -402,6 +406,7 @@ class FakeOs final : public Os, public FakeFaults {
   std::uint64_t next_inode_ = 1;
   std::uint64_t room_;
   std::uint64_t capacity_;
+  std::uint64_t failed_syncs_ = 0;
   bool exchanges_ = true;
   Id boot_{};
   std::mt19937 random_{1};

@@ -202,6 +202,30 @@ TEST(LoadOfAnotherKind, ThatJustFitsIsJournaled) {
   EXPECT_EQ(Files(*os.after_kill()).open(kFakePath).may_contain_hashes(hashes), 928U);
 }
 
+// What the device refused once it may never write, although it refuses nothing more.
+TEST(LoadOfAnotherKind, GoesOnAfterNoFailedSync) {
+  const CountingPlan plan{plan_of(Layout::blocked128, 512 * 20)};
+  std::uint64_t syncs = 0;
+  for (std::uint64_t call = 1;; ++call) {
+    FakeOs os(kLoadRoom);
+    auto file = Files(os).create(kFakePath, plan, {.durability = Durability::process});
+    file.insert_hashes(hashes_of(Hasher(), 0, kManyKeys));
+    const std::uint64_t before = os.failed_syncs();
+    os.inject({.at = os.calls() + call, .error = EIO});
+    bool failed = false;
+    try {
+      file.insert(1);
+    } catch (const Error&) {
+      failed = true;
+    }
+    if (!failed) break;
+    if (os.failed_syncs() == before) continue;
+    ++syncs;
+    EXPECT_EQ(code_of([&] { file.insert(1); }), ErrorCode::poisoned) << call;
+  }
+  EXPECT_EQ(syncs, 3U) << "of the journal's room and of both headers";
+}
+
 TEST(LoadOfAnotherKind, MayHaveFewerKeysThanExpected) {
   const CountingPlan plan{plan_of(Layout::blocked128, 512 * 20)};
   FakeOs os(kLoadRoom);

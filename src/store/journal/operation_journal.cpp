@@ -29,7 +29,8 @@ OperationJournal::OperationJournal(Opened& opened, Durability durability)
 
 void OperationJournal::reserve() {
   opened_->file.reserve(layout_of(opened_->header).journal_at, bytes_);
-  opened_->file.sync();  // the reserved room must be on the device before a header describes it
+  // The reserved room must be on the device before a header describes it.
+  or_poison(*opened_, [&] { opened_->file.sync(); });
   is_reserved_ = true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -332,6 +333,18 @@ TEST(CKeysOf, ALoadThatFailsIsNotAcknowledged) {
   EXPECT_EQ(bloomery_insert_fixed(file.get(), keys.data(), 8, keys.size(), nullptr, &error),
             -BLOOMERY_IO);
   EXPECT_EQ(bloomery_acknowledged(file.get()), 0U) << error.text;
+}
+
+// More keys than the journal takes are one load, after which the file has no journal.
+TEST(CKeysOf, ALoadOfManyPartsIsNotJournaled) {
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  const bloomery_spec spec = spec_of(BLOOMERY_COUNTING, 1000, 0.01);
+  const Handle file(bloomery_create(path.c_str(), &spec, nullptr, nullptr));
+  const auto with_journal = std::filesystem::file_size(path);
+  const std::vector<std::uint64_t> keys(200'000);
+  ASSERT_EQ(bloomery_insert_fixed(file.get(), keys.data(), 8, keys.size(), nullptr, nullptr), 1);
+  EXPECT_LT(std::filesystem::file_size(path), with_journal);
 }
 
 // A NULL that would be read is an error; where there is nothing to read it is none.

@@ -87,7 +87,7 @@ struct GoldenBytes {
 };
 
 // Around every length at which XXH3 changes its path.
-constexpr GoldenBytes kBytes[] = {
+constexpr GoldenBytes kGoldenBytes[] = {
     {0, 0x0, 0x99AA06D3014798D8, 0x6001C324468D497F},
     {1, 0x0, 0xA6CD5E9392000F6A, 0xC44BDFF4074EECDB},
     {3, 0x0, 0x82271A7B5276669E, 0xF3EA324084D6587C},
@@ -119,7 +119,7 @@ constexpr GoldenBytes kBytes[] = {
 };
 
 TEST(GoldenHash, BytesOfXxh3) {
-  for (const GoldenBytes& golden : kBytes) {
+  for (const GoldenBytes& golden : kGoldenBytes) {
     const Hasher hasher(HashFamily::xxh3, {.low = golden.seed, .high = 0});
     const Hash128 hash = hasher(counting_bytes(golden.size));
     EXPECT_EQ(hash, (Hash128{golden.high, golden.low}))

@@ -14,6 +14,7 @@
 // 1e-9 of the runs; the seeds are fixed, so that the result is always the same.
 #pragma once
 
+#include <bloomery/counting_view.hpp>
 #include <bloomery/filter.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// A load: many keys go straight into the bits of a `sync` file, and count when it ends. What a crash leaves of one
-// is tested with the rest of a working life (session_script.hpp).
+// A load: many keys go past the journal, straight into the bits of a plain file or into a file that takes the place of
+// another kind's, and count when it ends. What a crash leaves of one is tested with the rest of a working life
+// (session_script.hpp, kinds_script.hpp).
 #include "format/layout.hpp"
 #include "store/fake_os.hpp"
 #include "store/kinds.hpp"
@@ -203,7 +204,7 @@ TEST(LoadOfAnotherKind, ThatJustFitsIsJournaled) {
 }
 
 // What the device refused once it may never write, although it refuses nothing more.
-TEST(LoadOfAnotherKind, GoesOnAfterNoFailedSync) {
+TEST(LoadOfAnotherKind, StopsTheWriterIfASyncFailed) {
   const CountingPlan plan{plan_of(Layout::blocked128, 512 * 20)};
   std::uint64_t syncs = 0;
   for (std::uint64_t call = 1;; ++call) {

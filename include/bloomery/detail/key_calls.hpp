@@ -70,15 +70,6 @@
 
 namespace bloomery::detail {
 
-// 0: not before they are read.
-template <class R>
-constexpr std::uint64_t count_if_known(R& keys) {
-  if constexpr (std::ranges::sized_range<R>)
-    return static_cast<std::uint64_t>(std::ranges::size(keys));
-  else
-    return 0;
-}
-
 // Runs work() as one load (FilterFile::begin_load): its inserts are acknowledged when this function returns.
 template <class F, class Work>
 auto as_one_load(F&& filter, std::uint64_t expected, Work work) -> decltype(work()) {

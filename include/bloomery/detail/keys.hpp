@@ -79,6 +79,15 @@ template <class K>
     return hasher(std::span<const std::byte>(key));
 }
 
+// How many keys a range has; 0: that is not known before they are read.
+template <class R>
+[[nodiscard]] constexpr std::uint64_t count_if_known(R& keys) {
+  if constexpr (std::ranges::sized_range<R>)
+    return static_cast<std::uint64_t>(std::ranges::size(keys));
+  else
+    return 0;
+}
+
 // The hashes of many keys, for a callee that takes them as one batch.
 template <class R>
 [[nodiscard]] std::vector<Hash128> hash_keys(const Hasher& hasher, R&& keys) {

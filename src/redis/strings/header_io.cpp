@@ -10,9 +10,9 @@
 namespace bloomery::detail {
 namespace {
 
-// ARGV: the header of a string, its right length, its end. Replies 1 if the string is whole now. A shard that was cut has
-// zeros in its end, or none, and is left alone: that strangers set just the bits that its end had, and at most eight
-// others, has a probability below 1e-9, however many they set.
+// ARGV: the header of a string, its right length, its end. Replies 1 if the string is whole now. A shard that was cut
+// has zeros in its end, or none, and is left alone: that strangers set just the bits that its end had, and at most
+// eight others, has a probability below 1e-9, however many they set.
 constexpr std::string_view kCutToLength =
     "local bytes, ending = tonumber(ARGV[2]), ARGV[3] "
     "if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) ~= ARGV[1] then return 0 end "
@@ -116,10 +116,11 @@ bool cut_to_length(Cluster& cluster, RedisHeader header, const std::vector<std::
 }
 
 Error not_cut(const Error& wrong, const Error& why) {
-  return {wrong.code(), std::string(wrong.what()) +
-                            "; what a client of a larger filter has written behind its end cannot "
-                            "be cut off: " +
-                            why.what()};
+  return {wrong.code(),
+          std::string(wrong.what()) +
+              "; what a client of a larger filter may have written behind its end cannot "
+              "be cut off: " +
+              why.what()};
 }
 
 RedisHeader header_of_string(const Plan& plan, const Hasher& hasher) {

@@ -98,12 +98,16 @@ std::optional<RedisHeader> find_replaced(Cluster& cluster, const RedisPlace& pla
                 detail::quoted_key(place.key) + " has " + std::to_string(header.shards) +
                     " shards, and keeps that number; choose another name for " +
                     std::to_string(*place.shards));
+  return header;
+}
+
+// A string that is still too long, or that cannot be cut, is refused when it is replaced.
+void cut_replaced(Cluster& cluster, const RedisPlace& place, const RedisHeader& header) noexcept {
   try {
     (void)detail::cut_to_length(cluster, header, detail::shard_keys(place.key, header.shards));
-  } catch (const Error&) {
-    // A string that is too long is refused when it is replaced.
+  } catch (const std::exception&) {
+    return;
   }
-  return header;
 }
 
 // The numbers of shards that, one after the other, can have these bits.
@@ -309,6 +313,7 @@ RedisFilterWriter RedisFilterWriter::begin(Source source, const RedisPlace& plac
                                                           replace, false, source == Source::keys));
   }
   const auto replaced = find_replaced(cluster, place, replace);
+  if (replaced) cut_replaced(cluster, place, *replaced);
   std::uint32_t shards = replaced ? replaced->shards : *place.shards;
   if (source == Source::bits)
     shards = shards_for_bits(cluster, plan, shards);

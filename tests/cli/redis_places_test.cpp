@@ -294,8 +294,9 @@ TEST_F(Places, MetricsOfAllFiltersThatMatch) {
   EXPECT_EQ(none.code, 0);
   EXPECT_EQ(none.out, "");
   // A pattern is for metrics of a module alone.
-  EXPECT_TRUE(is_error(run({"info", at + "?match=bf:*"}), {"'match' is not a part of an address"}));
-  EXPECT_TRUE(is_error(run({"add", at + "?match=bf:*"}, "x\n"), {"'match' is not a part"}));
+  EXPECT_TRUE(
+      is_error(run({"info", at + "?match=bf:*"}), {"'match' is for info --format prometheus"}));
+  EXPECT_TRUE(is_error(run({"add", at + "?match=bf:*"}, "x\n"), {"'match' is for info"}));
   const Ran both = run({"info", "--format", "prometheus", at + "?match=a&key=b"});
   EXPECT_EQ(both.code, 2);
   EXPECT_TRUE(says(both.err, "'key' is not a part of an address"));

@@ -158,6 +158,21 @@ struct Query {
   std::optional<std::string> authority, certificate, certificate_key, server_name, insecure;
 };
 
+// What to write for a parameter that only other addresses have; empty: no address has it.
+std::string_view meant_by(std::string_view name) {
+  if (name == "db")
+    return "is not a part of an address; write the database after the host, as in /2";
+  if (name == "user" || name == "password")
+    return "is not a part of an address; write user:password@ before the host";
+  if (name == "cacert" || name == "cert" || name == "certkey" || name == "sni" ||
+      name == "insecure")
+    return "is for TLS; write rediss:// or valkeys://";
+  if (name == "master") return "is for sentinels; write redis+sentinel://";
+  if (name == "shards") return "is for a filter in many keys; write redis+cluster://";
+  if (name == "match") return "is for info --format prometheus, and names all filters of a module";
+  return {};
+}
+
 // `key`: the parameter that gives the name of the filter.
 Query query_of(std::string_view text, bool socket, const RedisUrl& url, std::string_view key) {
   const bool cluster = url.shards.has_value(), tls = url.address.tls.has_value();
@@ -181,14 +196,14 @@ Query query_of(std::string_view text, bool socket, const RedisUrl& url, std::str
       if (name == "sni") place = &query.server_name;
       if (name == "insecure") place = &query.insecure;
     }
-    if (place == nullptr)
+    if (place == nullptr) {
+      if (const std::string_view meant = meant_by(name); !meant.empty())
+        refuse({quoted(name), " ", meant});
       refuse({quoted(name), " is not a part of an address; ",
-              (name == "db" ? "write the database after the host, as in /2"
-               : name == "user" || name == "password"
-                   ? "write user:password@ before the host"
-                   : std::string(key) + " is, and timeout" + (socket ? ", and db" : "") +
-                         (cluster ? ", and shards" : "") + (sentinels ? ", and master" : "") +
-                         (tls ? ", and cacert, cert, certkey, sni and insecure" : ""))});
+              std::string(key) + " is, and timeout" + (socket ? ", and db" : "") +
+                  (cluster ? ", and shards" : "") + (sentinels ? ", and master" : "") +
+                  (tls ? ", and cacert, cert, certkey, sni and insecure" : "")});
+    }
     if (equals == std::string_view::npos) refuse({quoted(name), " has no value; write key=name"});
     if (place->has_value()) refuse({quoted(name), " is there twice; give it once"});
     *place = decoded(pair.substr(equals + 1), "the value of " + std::string(name));

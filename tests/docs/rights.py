@@ -76,11 +76,31 @@ class Users:
                 print(f"{what}: {right} is not needed")
 
 
-def module_rights(server, rights):
-    """`BF.*` as the commands that there are."""
-    names = [name.decode().upper() for name in server.ask("COMMAND", "LIST", "FILTERBY", "MODULE", "bf")]
-    of_module = [name for name in names if name.startswith("BF.")]
-    return [right for right in rights if right != "BF.*"], of_module
+def of_module(users, rows):
+    grows, counts, new = users.address("grows"), users.address("counts"), users.address("new")
+    size = ["-n", "1000", "-p", "1%"]
+
+    def prepare():
+        for address, kind in ((grows, "scalable"), (counts, "counting")):
+            open_to_all = address.replace("bob:word@", "")
+            said = users.run("create", open_to_all, *size, "--kind", kind)
+            said = said or users.run("add", open_to_all, keys="a\nz\n")
+            if said:
+                raise AssertionError(said)
+
+    check = commands(rows["`check`"])
+    users.exactly("check", check, prepare, [["check", grows], ["check", counts]])
+    users.exactly("add", check + commands(rows["`add`, `dedup --filter`"]), prepare,
+                  [["add", grows], ["add", counts], ["dedup", "--filter", grows]])
+    users.exactly("remove", commands(rows["`remove`"]), prepare, [["remove", counts]])
+    users.exactly("info", commands(rows["`info`"].split(";")[0]), prepare, [["info", grows]])
+    users.exactly("create", commands(rows["`create`"].split(";")[0]), prepare, [["create", new, *size]])
+    users.exactly("create one that counts", commands(rows["`create`"]), prepare,
+                  [["create", new, *size, "--kind", "counting"]])
+    out, into = map(commands, rows["`convert`"].split("into it"))
+    users.exactly("convert from", out, prepare, [["convert", grows, "grows.dump", "--force"]])
+    users.exactly("convert into", into, prepare, [["convert", "grows.dump", new],
+                                                  ["convert", "--force", "grows.dump", grows]])
 
 
 def of_strings(scratch):
@@ -116,17 +136,9 @@ def of_strings(scratch):
                                                     ["convert", "--force", "file.bloom", one],
                                                     ["merge", "--force", one, "file.bloom", "file.bloom"],
                                                     ["rebuild", one]])
-        # One filter of the module, and one that counts.
         users.scheme = "redis+module"
-        rest, of_module = module_rights(server, commands(rows["module filters"][0]))
-        counting = [["create", users.address("c"), "-n", "99", "-p", "1%", "--kind", "counting"],
-                    ["add", users.address("c")], ["info", users.address("c")]]
-        if said := users.refusal(rest + of_module, lambda: None, counting):
-            users.failed += 1
-            print(f"module filters: not enough: {said}")
-        if users.refusal(of_module, lambda: None, counting) is None:
-            users.failed += 1
-            print("module filters: COMMAND is not needed")
+        row = "module filters: "
+        of_module(users, {what.removeprefix(row): cells[0] for what, cells in rows.items() if what.startswith(row)})
     return users.failed
 
 
@@ -147,8 +159,7 @@ def of_shards(scratch):
                     if said:
                         raise AssertionError(said)
 
-            all_, of_module = module_rights(server, commands(rows["all commands"][column]))
-            of_module = of_module if column else []
+            all_ = commands(rows["all commands"][column])
             more = commands(next(cells[column] for name, cells in rows.items() if name.startswith("also for `rebuild`")))
             plain = [["create", new + "&shards=2", "-n", "99", "-p", "1%"], ["add", new], ["check", new], ["info", new]]
             replace = [["convert", one, new], ["merge", "--force", two, one, two], ["convert", "--force", one, two]]
@@ -160,14 +171,12 @@ def of_shards(scratch):
                 cases.append(("rotate", all_ + more_to_rotate, more_to_rotate, [*plain, ["rotate", turns]]))
                 replace += [["rebuild", one], ["convert", one, "file-of-shards.bloom", "--force"]]
             for what, rights, tried, verbs in cases:
-                # The module's own commands stay: the documents name them together.
-                def refusal(rest):
-                    return users.refusal(rest + of_module, prepare, verbs)
-                if said := refusal(rights):
+                if said := users.refusal(rights, prepare, verbs):
                     failed += 1
                     print(f"{scheme}, {what}: not enough: {said}")
                 for right in tried:
-                    if right not in RARE and refusal([other for other in rights if other != right]) is None:
+                    rest = [other for other in rights if other != right]
+                    if right not in RARE and users.refusal(rest, prepare, verbs) is None:
                         failed += 1
                         print(f"{scheme}, {what}: {right} is not needed")
     return failed

@@ -88,6 +88,20 @@ static const char *format_of(const Py_buffer *view) {
   return *format && strchr(ours, *format) ? format + 1 : format;
 }
 
+/* Applies the keys of a buffer. A server takes seconds for each million, so that an interrupt must be noticed between
+ * parts of them; elsewhere one call is one commit. */
+static int apply_fixed(Filter *self, Operation operation, const Keys *keys, bool *answers, int64_t *total) {
+  const size_t most = self->is_alone ? LARGE_PART : keys->count;
+  for (size_t begin = 0; begin < keys->count; begin += most) {
+    Keys part = *keys;
+    part.bytes = (const char *)keys->bytes + begin * keys->width;
+    part.count = keys->count - begin < most ? keys->count - begin : most;
+    if (!apply_keys(self, operation, &part, answers ? answers + begin : NULL, total)) return 0;
+    if (self->is_alone && PyErr_CheckSignals() != 0) return 0;
+  }
+  return 1;
+}
+
 /* 1: it was a buffer of keys; 0: it is not a buffer, or a buffer of Python objects or texts; -1: an exception. */
 static int apply_buffer(Filter *self, Operation operation, PyObject *object, Answers *answers, int64_t *total) {
   if (!PyObject_CheckBuffer(object)) return 0;
@@ -128,7 +142,7 @@ static int apply_buffer(Filter *self, Operation operation, PyObject *object, Ans
   }
   bool *room;
   const int done = known && room_for(answers, keys.count, &room) &&
-                   (keys.count == 0 || apply_keys(self, operation, &keys, room, total));
+                   apply_fixed(self, operation, &keys, room, total);
   PyBuffer_Release(&view);
   return done ? 1 : -1;
 }

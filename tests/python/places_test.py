@@ -4,11 +4,14 @@ import ctypes
 import os
 import pathlib
 import pickle
+import signal
 import subprocess
 import tempfile
 import threading
 import time
 import unittest
+
+import numpy
 
 import bloomery
 import server
@@ -270,6 +273,25 @@ class Servers(unittest.TestCase):
             for thread in threads:
                 thread.join()
             self.assertEqual(failures, [])
+
+    def test_an_interrupt_ends_a_call_for_an_array(self):
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, interrupt))
+        with bloomery.open(self.address, "x", 10_000, 0.001) as f:
+            f.add(2)
+            keys = numpy.arange(1_000_000)  # some seconds, of which the signal comes in the first
+            out = numpy.full(keys.size, 2, "uint8")
+            with self.assertRaises(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 0.01)
+                f.contains_many(keys, out)
+            self.assertEqual(out[-1], 2, "the call went on to its end")
+            # Its parts have the answers of one.
+            self.assertEqual(f.insert_many(keys[-10:]), 10)
+            self.assertEqual(f.contains_many(keys, out), out.sum())
+            self.assertEqual(out[-11:].tolist(), [0] + [1] * 10)
+            self.assertEqual(out[:4].tolist(), [0, 0, 1, 0])
 
     def test_the_name_lives_as_long_as_the_handle_of_c(self):
         c = ctypes.CDLL(f"{os.environ['BLOOMERY_C']}/libbloomery.so.0")

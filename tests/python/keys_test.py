@@ -179,6 +179,14 @@ class Bulk(unittest.TestCase):
         for apart in (numpy.arange(10)[::2], numpy.asfortranarray(numpy.zeros((3, 4), "u1"))):
             with self.assertRaisesRegex(ValueError, "copy"):
                 f.insert_many(apart)
+        class Table(dict):  # as pandas' DataFrame, of which the columns' names are the items
+            columns = property(dict.keys)
+
+        table = Table(url=["a", "b"])
+        with self.assertRaisesRegex(TypeError, "one column"):
+            f.insert_many(table)
+        with self.assertRaisesRegex(TypeError, "one column"):
+            f.contains_many(table)
         for masked in (numpy.ma.array([1, 2, 3], mask=[0, 1, 0]), numpy.ma.array(["a", "b"], mask=[0, 1])):
             with self.assertRaisesRegex(TypeError, "masked"):
                 f.insert_many(masked)

@@ -47,7 +47,16 @@ install_to() {
     as_root cmake --install build/release --prefix "$prefix"
   fi
   # There the loader finds the shared library through its cache.
-  [[ $prefix != /usr/local && $prefix != /usr ]] || as_root /sbin/ldconfig
+  if [[ $prefix == /usr/local || $prefix == /usr ]]; then
+    as_root /sbin/ldconfig
+    return
+  fi
+  # Elsewhere neither the loader nor Python looks by itself.
+  local library package
+  library=$(find "$prefix" -name libbloomery.so.0 -print -quit 2>/dev/null) || true
+  package=$(find "$prefix" -path '*/bloomery/__init__.py' -print -quit 2>/dev/null) || true
+  [[ -z $library ]] || echo "To use it in PHP, Python and C: export LD_LIBRARY_PATH=${library%/*}"
+  [[ -z $package ]] || echo "To use it in Python: export PYTHONPATH=${package%/bloomery/__init__.py}"
 }
 
 # Every C++ file of the tree, each ended by NUL.

@@ -17,6 +17,11 @@ expect() {
 }
 
 expect "$scratch/own" "cmake --install build/release --prefix $scratch/own"
+command mkdir -p "$scratch/own/lib/triplet" "$scratch/own/lib/python3.11/dist-packages/bloomery"
+touch "$scratch/own/lib/triplet/libbloomery.so.0" "$scratch/own/lib/python3.11/dist-packages/bloomery/__init__.py"
+expect "$scratch/own" "cmake --install build/release --prefix $scratch/own
+To use it in PHP, Python and C: export LD_LIBRARY_PATH=$scratch/own/lib/triplet
+To use it in Python: export PYTHONPATH=$scratch/own/lib/python3.11/dist-packages"
 mkdir() { false; }  # as where one may not write
 expect /opt/bloomery "root: cmake --install build/release --prefix /opt/bloomery"
 expect /usr/local "root: cmake --install build/release --prefix /usr/local

@@ -141,10 +141,12 @@ AnyImpl in_strings(const RedisUrl& url, Opening how, const FilterSpec& spec,
                    const AnyOptions& options) {
   if (how == Opening::create) {
     if (spec.kind.value_or(Kind::plain) != Kind::plain)
-      refuse(ErrorCode::wrong_kind, url,
-             fill_in("a filter in a Redis string is plain, not {}; name a filter of the module "
-                     "with redis+module://, or a file",
-                     to_string(*spec.kind)));
+      refuse(
+          ErrorCode::wrong_kind, url,
+          fill_in("a filter in a Redis string is plain, not {}; {}name a filter of the module "
+                  "with redis+module://, or a file",
+                  to_string(*spec.kind),
+                  *spec.kind == Kind::window ? "make it rotating, so that it forgets, or " : ""));
     if (options.rotating && (!spec.capacity || !spec.fpr || spec.bits || spec.hashes))
       throw PlanError(ErrorCode::invalid_argument, PlanField::capacity,
                       "two generations take {capacity}, the keys of one of them, and {fpr}, the "

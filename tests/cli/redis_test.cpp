@@ -77,7 +77,9 @@ TEST_F(RedisTool, SaysWhatItCannotDo) {
   EXPECT_EQ(run({"create", url("k"), "-n", "1K", "-p", "1%"}).code, 0);
   EXPECT_TRUE(is_error(run({"remove", url("k")}, "a\n"), {"cannot be removed", "counting"}));
   EXPECT_TRUE(is_error(run({"create", url("c"), "-n", "1", "-p", "1%", "--kind", "counting"}),
-                       {"is plain, not counting"}));
+                       {"is plain, not counting; name"}));
+  EXPECT_TRUE(is_error(run({"create", url("w"), "-n", "1", "-p", "1%", "--window", "7d"}),
+                       {"is plain, not window; make it rotating", "redis+module://"}));
   server().ask({"RPUSH", "list", "x"});
   EXPECT_TRUE(is_error(run({"create", "--force", url("list"), "-n", "1K", "-p", "1%"}), {"list"}));
   EXPECT_TRUE(is_error(run({"salvage", url("k"), path("out")}), {"salvage repairs files"}));

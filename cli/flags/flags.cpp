@@ -169,7 +169,8 @@ constexpr Flag kFlags[] = {
      "print lines to the file OUT, which changes when the run is done",
      "OUT may be one of the inputs. It gets all new lines at once; after an error or a signal it "
      "is unchanged. With dedup --filter OUT is written as the lines come, so that every remembered "
-     "line is in it, and it must not be an input."},
+     "line is in it, and it must not be an input. Lines are compressed with -Z alone, whatever the "
+     "name of OUT is."},
     {FlagId::threads, 'j', kStreams, "threads", "N", "",
      "N threads find lines and hash keys (by default one for each processor)",
      "Further threads read and write, and as many as N build a frozen filter. The output is the "

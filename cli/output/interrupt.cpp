@@ -9,15 +9,21 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 
 namespace bloomery::cli {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kPatience{2};
+
 std::atomic<int> caught{0};
+std::atomic<Clock::rep> when{0};  // it came
 std::atomic<bool> asked{false};
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free &&
+              std::atomic<Clock::rep>::is_always_lock_free);
 std::array<int, 2> wake{-1, -1};
 int living = 0;  // only the main thread makes and ends them
 constexpr std::array<int, 3> kSignals = {SIGHUP, SIGINT, SIGTERM};
@@ -31,6 +37,7 @@ void note() noexcept {
 
 extern "C" void on_signal(int number) {
   const int saved = errno;
+  if (caught.load() == 0) when.store(Clock::now().time_since_epoch().count());
   if (caught.exchange(number) != 0) {
     // It takes effect when this handler returns.
     std::signal(number, SIG_DFL);
@@ -77,6 +84,10 @@ Interrupt::~Interrupt() {
 int Interrupt::fd() const noexcept { return wake[0]; }
 bool Interrupt::requested() const noexcept { return asked.load(); }
 int Interrupt::signal() const noexcept { return caught.load(); }
+bool Interrupt::is_overdue() const noexcept {
+  return signal() != 0 &&
+         Clock::now() - Clock::time_point(Clock::duration(when.load())) > kPatience;
+}
 void Interrupt::request() noexcept { note(); }
 
 }  // namespace bloomery::cli

@@ -18,6 +18,8 @@ class Interrupt {
   [[nodiscard]] bool requested() const noexcept;
   // The signal that asked for it, or 0.
   [[nodiscard]] int signal() const noexcept;
+  // Whether that is longer ago than a person waits for lines that were read before it.
+  [[nodiscard]] bool is_overdue() const noexcept;
   // Asks for a stop from inside the tool: enough was read.
   void request() noexcept;
 };

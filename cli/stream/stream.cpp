@@ -74,6 +74,8 @@ class Stream {
         break;
       }
       sink_.after_block(drain_);
+      // What was read before a signal takes a server half a minute.
+      enough_ = enough_ || interrupt_.is_overdue();
     }
     result_.signal = interrupt_.signal();
     drain_();

@@ -20,11 +20,15 @@ int run_salvage(const Options& options) {
   }
   const SalvageReport report =
       naming_force(out, options.force, [&] { return salvage(path, out, options.force); });
-  if (!options.quiet)
-    remark(fmt::format("wrote {}: {} of {} {} damaged and {} all ones now; current fpr {}", out,
-                       group_digits(report.filled_chunks), counted(report.chunks, "chunk"),
-                       report.filled_chunks == 1 ? "was" : "were",
-                       report.filled_chunks == 1 ? "is" : "are", fpr_text(report.current_fpr)));
+  if (options.quiet) return kExitFound;
+  const bool one = report.filled_chunks == 1 || report.chunks == 1;
+  remark(fmt::format("wrote {}: {} of {} {} damaged{}; current fpr {}", out,
+                     group_digits(report.filled_chunks), counted(report.chunks, "chunk"),
+                     one ? "was" : "were",
+                     report.filled_chunks == 0 ? ""
+                     : one                     ? " and is all ones now"
+                                               : " and are all ones now",
+                     fpr_text(report.current_fpr)));
   return kExitFound;
 }
 

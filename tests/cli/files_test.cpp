@@ -133,6 +133,7 @@ TEST_F(Files, OneOfAThingIsSingular) {
   put(filter, {8200}, 1);
   EXPECT_TRUE(is_error(run({"verify", filter}), {"1 of 1 chunk of the bits is damaged"}));
   EXPECT_TRUE(says(run({"salvage", filter, out}).err, "1 of 1 chunk was damaged and is all ones"));
+  EXPECT_TRUE(says(run({"salvage", out, path("again")}).err, "0 of 1 chunk was damaged; current"));
   run({"create", window, "--kind", "window", "--window", "1", "-p", "1%", "--slices", "1"});
   EXPECT_TRUE(says(run({"info", window}).out, "1 line in 1 slice\n"));
 }

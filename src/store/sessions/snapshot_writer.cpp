@@ -200,8 +200,8 @@ class SnapshotWriter final : public Writer {
     if (repeated.done == resumed_at_ && repeated.digest != digest_there_)
       throw Error(ErrorCode::mismatch,
                   opened_.file.path() + ": the first " + std::to_string(resumed_at_) +
-                      " keys are not those that its batch began with; give the same keys in the "
-                      "same order, or the batch another name");
+                      " keys are not those that its batch began with; add or remove the same "
+                      "keys in the same order, or give the batch another name");
     repeated_ = repeated;
     return again;
   }

@@ -68,6 +68,12 @@ int bloomery_get_spec(bloomery_filter* filter, bloomery_spec* spec, bloomery_err
   });
 }
 
+int bloomery_require_match(bloomery_filter* filter, const bloomery_spec* spec,
+                           const bloomery_options* options, bloomery_error* error) {
+  return outcome_of(error,
+                    [&] { used(filter).require_match(c::spec_of(spec), options_of(options)); });
+}
+
 int64_t bloomery_encoded_size(bloomery_filter* filter, bloomery_error* error) {
   return number_of(error, [&] { return static_cast<int64_t>(used(filter).encoded_size()); });
 }

@@ -30,8 +30,6 @@ typedef struct {
   struct known_file file; /* as it was at the last look */
   struct timespec looked;
   pid_t process; /* a child process may not use its parent's writer or connection */
-  uint64_t capacity; /* the numbers that the last request gave; 0: none */
-  double fpr;
 } Entry;
 
 static void free_entry(zval *value) { bloomery_let_go(Z_PTR_P(value)); }
@@ -114,38 +112,18 @@ static Entry *find(const zend_string *name, bool writes, const struct timespec *
   return NULL;
 }
 
-/* Whether the filter has the numbers of the request, so that no answer depends on which page a worker served first.
- * Other numbers than last time are compared by the library, which opens the filter once more for that. */
-static bool is_as_requested(Entry *entry, const char *location, bool writes, bloomery_request *request,
-                            bloomery_error *error) {
-  const bloomery_spec *spec = &request->spec;
-  if (!writes || ((spec->capacity == 0 || spec->capacity == entry->capacity) &&
-                  (spec->fpr == 0 || spec->fpr == entry->fpr)))
-    return true;
-  bloomery_filter *compared = bloomery_open_or_create(location, spec, &request->options, error);
-  if (!compared) return false;
-  bloomery_free(compared);
-  if (spec->capacity != 0) entry->capacity = spec->capacity;
-  if (spec->fpr != 0) entry->fpr = spec->fpr;
-  return true;
-}
-
 /* A filter on a server that is opened again when it is next asked for: a connection that nobody uses is closed. */
 static int is_idle(zval *value, void *now) {
   const Entry *entry = Z_PTR_P(value);
   return entry->on_server && is_a_second_ago(&entry->looked, now) ? ZEND_HASH_APPLY_REMOVE : ZEND_HASH_APPLY_KEEP;
 }
 
-static bloomery_attached *attach(const zend_string *name, bool on_server, bool writes, bloomery_request *request,
-                                 bloomery_error *error) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+static Entry *open_entry(const zend_string *name, bool on_server, bool writes, const struct timespec *now,
+                         bloomery_request *request, bloomery_error *error) {
   const char *location = ZSTR_VAL(name) + 1;
-  Entry *there = find(name, writes, &now);
-  if (there) return is_as_requested(there, location, writes, request, error) ? &there->shared : NULL;
   struct known_file file = {0};
   if (on_server)
-    zend_hash_apply_with_argument(&ATTACHED, is_idle, &now);
+    zend_hash_apply_with_argument(&ATTACHED, is_idle, (void *)now);
   else
     look(location, &file);
   bloomery_filter *filter = writes ? bloomery_open_or_create(location, &request->spec, &request->options, error)
@@ -163,12 +141,21 @@ static bloomery_attached *attach(const zend_string *name, bool on_server, bool w
   entry->shared.users = 1;
   entry->on_server = on_server;
   entry->file = file;
-  entry->looked = now;
+  entry->looked = *now;
   entry->process = getpid();
-  entry->capacity = request->spec.capacity;
-  entry->fpr = request->spec.fpr;
   zend_hash_str_add_ptr(&ATTACHED, ZSTR_VAL(name), ZSTR_LEN(name), entry);
-  return &entry->shared;
+  return entry;
+}
+
+/* The numbers of each request are compared, so that no answer depends on which page a worker served first. */
+static bloomery_attached *attach(const zend_string *name, bool on_server, bool writes, bloomery_request *request,
+                                 bloomery_error *error) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  Entry *entry = find(name, writes, &now);
+  if (!entry) entry = open_entry(name, on_server, writes, &now, request, error);
+  const bool fits = entry && bloomery_require_match(entry->shared.filter, &request->spec, NULL, error) == 0;
+  return fits ? &entry->shared : NULL;
 }
 
 ZEND_METHOD(Bloomery_Filter, attach) {

@@ -126,10 +126,11 @@ namespace Bloomery {
          * Opens the filter at a path, or at an address such as "redis://10.0.0.7?key=seen", as an object of the class of
          * its kind. $mode: "r" reads, "w" adds to an existing filter, "a" does the same or creates one, "x" creates a new
          * one, "n" puts a new one in the place of an existing one, at once and empty (rebuild() replaces it when the new
-         * one is whole). More options: kind ("plain", "counting", "scalable", "window", or "frozen", which takes its
-         * keys before close()), window, rotating: two generations in Redis strings (rotate() drops the older one), and
-         * for files durability ("sync", "process", "none") and shared: several writers, in any processes, can have the
-         * file of a plain filter open at once.
+         * one is whole). Numbers that an existing filter does not have are the exception MISMATCH. More options: kind
+         * ("plain", "counting", "scalable", "window", or "frozen", which takes its keys before close()), window,
+         * rotating: two generations in Redis strings (rotate() drops the older one), and for files durability ("sync",
+         * "process", "none") and shared: several writers, in any processes, can have the file of a plain filter open at
+         * once.
          */
         public static function open(#[\SensitiveParameter] string $location, string $mode = "r", ?int $capacity = null, ?float $fpr = null, array $options = []): Filter {}
 
@@ -179,7 +180,7 @@ namespace Bloomery {
          * attach() of a later second. A filter on a server keeps its connection until then.
          *
          * $writers: open for writing, in a file together with all others that set it, for plain filters. With it
-         * $capacity and $fpr create the filter if there is none.
+         * $capacity and $fpr create the filter if there is none. An existing filter must have them (MISMATCH).
          */
         public static function attach(#[\SensitiveParameter] string $location, bool $writers = false, ?int $capacity = null, ?float $fpr = null): Filter {}
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 8bba6a4b12ae948b7284fc547ec1c788ba21ac49 */
+ * Stub hash: 36cd8baf3800f13b69509a8bc31c7ff62b3ae832 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)

@@ -128,6 +128,14 @@ zend_string *bloomery_take_location(zend_string *location) {
   return zend_string_copy(location);
 }
 
+static bloomery_filter *opened_as_requested(const char *location, uint32_t access, const bloomery_request *request,
+                                            bloomery_error *error) {
+  bloomery_filter *filter = bloomery_open(location, access, &request->options, error);
+  if (!filter || bloomery_require_match(filter, &request->spec, &request->options, error) == 0) return filter;
+  bloomery_free(filter);
+  return NULL;
+}
+
 /* The filter at a location in one of open()'s modes, or for mode 0 the one that replaces it. */
 static bloomery_filter *opened(const zend_string *location, char mode, bloomery_request *request,
                                bloomery_error *error) {
@@ -136,9 +144,9 @@ static bloomery_filter *opened(const zend_string *location, char mode, bloomery_
     case 0:
       return bloomery_rebuild(place, &request->spec, &request->options, error);
     case 'r':
-      return bloomery_open(place, BLOOMERY_READ, &request->options, error);
+      return opened_as_requested(place, BLOOMERY_READ, request, error);
     case 'w':
-      return bloomery_open(place, BLOOMERY_WRITE, &request->options, error);
+      return opened_as_requested(place, BLOOMERY_WRITE, request, error);
     case 'a':
       return bloomery_open_or_create(place, &request->spec, &request->options, error);
     case 'n':

@@ -59,8 +59,8 @@ namespace bloomery {
 
 struct AnyOptions {
   // For a new filter. By default the hash is xxh3 and the seed is 0; the seed is random if the hash is
-  // siphash or if random_seed is set. open_or_create compares the values that are given with the existing
-  // filter.
+  // siphash or if random_seed is set. open_or_create and require_match compare the values that are given with the
+  // existing filter.
   std::optional<HashFamily> hash{};
   std::optional<Seed> seed{};
   bool random_seed = false;
@@ -273,6 +273,9 @@ class AnyFilter : detail::KeyParts<AnyFilter> {
   [[nodiscard]] std::optional<FilterPlan> plan() const;
   // The request that it was created from, as far as the place reports it.
   [[nodiscard]] FilterSpec spec() const;
+  // Error{mismatch}: the filter was made from another request. As in open_or_create, values that are left open, or that
+  // the place does not report, are not compared.
+  void require_match(const FilterSpec& spec, const AnyOptions& options = {}) const;
   // Error{wrong_kind} unless the filter can remove keys.
   void require_removal() const;
   // Whether the filter forgets by the time of advance(). (A module's filter uses the server's clock.)

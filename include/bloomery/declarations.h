@@ -177,7 +177,8 @@ bloomery_filter *bloomery_new(const bloomery_spec *spec, const bloomery_options 
  * options may be NULL in all of these functions. */
 bloomery_filter *bloomery_create(const char *location, const bloomery_spec *spec, const bloomery_options *options,
                           bloomery_error *error);
-/* Opens the filter at a location for reading or writing. */
+/* Opens the filter at a location for reading or writing. Hash and seed are for new filters; bloomery_require_match
+ * compares them. */
 bloomery_filter *bloomery_open(const char *location, uint32_t access, const bloomery_options *options,
                         bloomery_error *error);
 /* Opens the filter at a location for writing, or creates it. BLOOMERY_MISMATCH: spec or options differ from the
@@ -360,6 +361,10 @@ int bloomery_get_stats(bloomery_filter *filter, bool exact, bloomery_stats *stat
 /* Sets *spec, except for its size, to a request for such a filter: its kind, capacity, fpr and the numbers of that kind,
  * but not bits and hashes. What the place of the filter does not report is 0. It counts no bits and asks no server. */
 int bloomery_get_spec(bloomery_filter *filter, bloomery_spec *spec, bloomery_error *error);
+/* BLOOMERY_MISMATCH: the filter was made from another request. As in bloomery_open_or_create, values that are 0, or that
+ * the place of the filter does not report, are not compared. options may be NULL. */
+int bloomery_require_match(bloomery_filter *filter, const bloomery_spec *spec, const bloomery_options *options,
+                           bloomery_error *error);
 
 /* Returns the number of bytes that bloomery_encode writes, or a negative number. For filters in memory and in files,
  * but not for the bits of a PHP class, which have no header: BLOOMERY_WRONG_KIND, as from bloomery_encode, _save and

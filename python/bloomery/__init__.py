@@ -353,7 +353,8 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
     a new one, ``"n"`` a new one in the place of what is there, at once, so that readers miss keys until it is filled
     (`rebuild` replaces it when the new one is whole). A new filter is made from capacity, fpr and, by
     name, bits, hashes, layout, kind (plain, counting, scalable, window, frozen), counter_bits, growth, delta, window,
-    window_unit (seconds, insertions) and slices, as by the classes and `plan`. Any number of processes can read a
+    window_unit (seconds, insertions) and slices, as by the classes and `plan`; an existing one must have those that are
+    given (Error: mismatch). Any number of processes can read a
     file, which they share in memory, and one can write it; any number can write a plain filter if all of them set
     shared (its durability is ``"process"``). A reader of a plain filter sees at once what a writer adds, a reader of
     another kind after `reload`. A window filter of seconds follows the clock of this machine; without clock, only

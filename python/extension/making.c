@@ -72,6 +72,15 @@ static int options_of(bloomery_options *options, PyObject *seed) {
   return 0;
 }
 
+/* An existing filter, which is as requested. */
+static bloomery_filter *opened(const char *location, unsigned access, const bloomery_spec *spec,
+                               const bloomery_options *options, bloomery_error *error) {
+  bloomery_filter *filter = bloomery_open(location, access, options, error);
+  if (!filter || bloomery_require_match(filter, spec, options, error) == 0) return filter;
+  bloomery_free(filter);
+  return NULL;
+}
+
 /* make(types, how, location, access, spec, flags, hash, durability, seed, scheme): how is "new", "create",
  * "open_or_create", "open" or "rebuild". */
 PyObject *make(PyObject *Py_UNUSED(module), PyObject *args) {
@@ -102,7 +111,7 @@ PyObject *make(PyObject *Py_UNUSED(module), PyObject *args) {
   else if (strcmp(how, "rebuild") == 0)
     filter = bloomery_rebuild(location, &spec, &options, &error);
   else
-    filter = bloomery_open(location, access, &options, &error);
+    filter = opened(location, access, &spec, &options, &error);
   PyEval_RestoreThread(thread);
   /* A reader of a file looks keys up in its mapping. */
   const int is_address = strstr(location, "://") != NULL;

@@ -214,6 +214,9 @@ const std::string& AnyFilter::name() const { return impl().name(); }
 bool AnyFilter::in_memory() const noexcept { return impl_ && impl_->in_memory(); }
 std::optional<FilterPlan> AnyFilter::plan() const { return impl().plan(); }
 FilterSpec AnyFilter::spec() const { return impl().spec(); }
+void AnyFilter::require_match(const FilterSpec& spec, const AnyOptions& options) const {
+  require_agreement(impl(), spec, options);
+}
 void AnyFilter::require_removal() const { impl().require_removal(); }
 bool AnyFilter::needs_time() const noexcept { return impl_ && impl_->needs_time(); }
 void AnyFilter::advance(std::uint64_t now) { impl().advance(now); }

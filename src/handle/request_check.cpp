@@ -31,8 +31,12 @@ void require_same_numbers(const AnyFilter::Impl& filter, const std::optional<Fil
     throw PlanError(ErrorCode::mismatch, field,
                     " " + what + "; leave it out, or name another filter", filter.name());
   };
-  // Only the bits of a PHP class have no kind, and with their scheme nothing can be asked for.
+  if (spec == FilterSpec()) return;
   const FilterSpec there = filter.spec();
+  if (!there.kind)
+    throw Error(
+        ErrorCode::wrong_kind,
+        filter.name() + " has the bits of a PHP class, and they have no numbers to compare");
   // The request may leave a field open, and a field of the existing filter may be unknown.
   const auto compare = [&](PlanField field, const auto& asked, const auto& made,
                            const char* pattern, const char* name) {

@@ -234,6 +234,20 @@ TEST(CWhole, SayWhatTheyWereMadeFrom) {
               std::tuple(wanted.capacity, wanted.fpr, wanted.bytes, wanted.hashes, wanted.layout));
   }
   bloomery_error error;
+  const Handle hundreds = in_memory();
+  auto other = sized<bloomery_spec>();
+  EXPECT_EQ(bloomery_require_match(hundreds.get(), &other, nullptr, &error), 0);
+  other.capacity = 12'345;
+  EXPECT_EQ(bloomery_require_match(hundreds.get(), &other, nullptr, &error), -BLOOMERY_MISMATCH);
+  EXPECT_NE(std::string(error.text).find("12,345"), std::string::npos) << error.text;
+  auto seeded = sized<bloomery_options>();
+  seeded.seed_bytes = 8;
+  seeded.seed[0] = 7;
+  other.capacity = 0;
+  EXPECT_EQ(bloomery_require_match(hundreds.get(), &other, &seeded, &error), -BLOOMERY_MISMATCH);
+  EXPECT_EQ(bloomery_require_match(hundreds.get(), nullptr, nullptr, &error),
+            -BLOOMERY_INVALID_ARGUMENT);
+  EXPECT_EQ(bloomery_require_match(nullptr, &other, nullptr, &error), -BLOOMERY_INVALID_ARGUMENT);
   EXPECT_EQ(bloomery_get_spec(in_memory().get(), nullptr, &error), -BLOOMERY_INVALID_ARGUMENT);
   auto said = sized<bloomery_spec>();
   EXPECT_EQ(bloomery_get_spec(nullptr, &said, &error), -BLOOMERY_INVALID_ARGUMENT);

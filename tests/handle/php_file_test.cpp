@@ -42,6 +42,9 @@ TEST(AnyPhpBits, ReadsAndWritesTheBitsOfAPhpClass) {
   EXPECT_FALSE(reader.may_contain("b"));
   const FilterStats stats = reader.stats();
   EXPECT_EQ(stats.scheme, php.scheme);
+  reader.require_match({}, {.seed = Seed{5, 0}});  // it has no hash that could be compared
+  expect_error(ErrorCode::wrong_kind, {path, "no numbers"},
+               [&] { reader.require_match({.capacity = 100}); });
   EXPECT_FALSE(stats.kind);
   EXPECT_EQ(stats.bytes, 1'000U);
   EXPECT_NEAR(stats.estimated_items, 1, 0.1);

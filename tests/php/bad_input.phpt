@@ -59,6 +59,10 @@ $calls = [
     'clone of nothing' => fn() => (clone new Unmade)->add("a"),
     'merge nothing' => fn() => $f->merge(new Unmade),
     'mode' => fn() => Filter::open("f.bloom", "rw"),
+    'other numbers for reading' => fn() => Filter::open("f.bloom", "r", 2000),
+    'another rate for adding' => fn() => Filter::open("f.bloom", "w", null, 0.1),
+    'another seed' => fn() => Filter::open("f.bloom", "w", options: ['seed' => "12345678"]),
+    'other numbers for an attached reader' => fn() => Filter::attach("f.bloom", capacity: 2000, fpr: 0.01),
     'no path' => fn() => Filter::open(""),
     'NUL in a path' => fn() => Filter::open("f.bloom\0x"),
     'NUL in attach' => fn() => Filter::attach("f.bloom\0x"),
@@ -165,6 +169,10 @@ never made: INVALID_ARGUMENT
 clone of nothing: INVALID_ARGUMENT
 merge nothing: INVALID_ARGUMENT
 mode: INVALID_ARGUMENT
+other numbers for reading: MISMATCH
+another rate for adding: MISMATCH
+another seed: MISMATCH
+other numbers for an attached reader: MISMATCH
 no path: INVALID_ARGUMENT
 NUL in a path: INVALID_ARGUMENT
 NUL in attach: INVALID_ARGUMENT

@@ -90,6 +90,17 @@ class BadInput(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "no option 'windw'"):
                 made(capacity=100, fpr=0.01, windw=60)
         self.assertEqual(BloomFilter(100, numpy.float32(0.5)), BloomFilter(100, 0.5))
+        # What is opened is compared.
+        path = self.scratch / "there.bloom"
+        bloomery.open(path, "x", 100, 0.1).close()
+        for number in ({"capacity": 200}, {"fpr": 0.2}, {"kind": "counting"}, {"window": 60, "window_unit": "seconds"},
+                       {"hash": "siphash"}, {"seed": 1}):
+            for mode in "rwa":
+                with self.subTest(mode, **number), self.assertRaises(bloomery.Error) as refused:
+                    bloomery.open(path, mode, **number)
+                self.assertEqual(refused.exception.code, "mismatch")
+        for mode in "rwa":
+            bloomery.open(path, mode, 100, 0.1, kind="plain", hash="xxh3", seed=0).close()
         self.assertEqual(BloomFilter(numpy.int64(100), 0.1, bits=None, seed=numpy.uint8(0)), BloomFilter(100, 0.1))
         self.refuses({"a time": lambda: WindowFilter(60, 100, 0.1).advance(-1), "2^70": lambda: WindowFilter(60, 100, 0.1).advance(huge)},
                      ValueError)

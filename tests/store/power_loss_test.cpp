@@ -122,5 +122,19 @@ TEST_P(StoppedMachine, RecoversFromAStoppedRecovery) {
   EXPECT_GT(opened_ + refused_, 0U);
 }
 
+// At every level: its keys could not be given again.
+TEST_P(StoppedMachine, HasWhatWasMerged) {
+  FakeOs os;
+  auto file = Files(os).create(kPath, plan_, {.durability = durability()});
+  file.insert(std::uint64_t{1});
+  file.merge(merged_filter(plan_));
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    const auto after = os.after_power_loss(seed, journal_at_);
+    const auto reader = Files(*after).open(kPath);
+    EXPECT_TRUE(reader.may_contain(std::uint64_t{1}));
+    EXPECT_EQ(missing(reader.view(), kMergedKeys, 20), 0U);
+  }
+}
+
 }  // namespace
 }  // namespace bloomery::test

@@ -32,7 +32,7 @@ static_assert(crc16("123456789") == 0x31C3);
 [[nodiscard]] constexpr std::uint16_t slot_of(std::string_view key) noexcept {
   const std::size_t open = key.find('{');
   if (open != std::string_view::npos) {
-    const std::size_t close = key.find('}', open + 1);
+    const std::size_t close = key.find('}', open);
     if (close != std::string_view::npos && close > open + 1)
       key = key.substr(open + 1, close - open - 1);
   }

@@ -69,7 +69,7 @@ FOLDERS = {
     "src/redis": Tests(("redis_test", "cluster_test")),
     "src/handle": Tests(("handle_test", "handle_server_test")),
     "c": Tests(("c_test",), "^c/", ("bloomery_c",)),
-    "cli": Tests(("cli_test", "cli_verbs_test", "cli_lines_test", "cli_redis_test")),
+    "cli": Tests(("cli_test", "cli_verbs_test", "cli_lines_test", "cli_redis_test"), "^completions/"),
     "module": Tests(("module_test",), "^module/", ("bloomery_module",)),
 }
 

@@ -10,22 +10,22 @@
 namespace bloomery::detail {
 namespace {
 
-// ARGV: the header of a string, its right length, its end. Replies 1 if the string is whole now. A shard that was cut
-// has zeros in its end, or none, and is left alone: that strangers set just the bits that its end had, and at most
-// eight others, has a probability below 1e-9, however many they set.
+// ARGV: the header of a string, its right length, its end. A shard that was cut has zeros in its end, or none, and is
+// left alone: that strangers set just the bits that its end had, and at most eight others, has a probability below
+// 1e-9, however many they set.
 constexpr std::string_view kCutToLength =
     "local bytes, ending = tonumber(ARGV[2]), ARGV[3] "
-    "if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) ~= ARGV[1] then return 0 end "
+    "if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) ~= ARGV[1] then return end "
     "local found, more = redis.call('GETRANGE', KEYS[1], bytes - #ending, bytes - 1), 0 "
-    "if #found < #ending then return 0 end "
+    "if #found < #ending then return end "
     "for i = 1, #ending do "
     "local byte, now = string.byte(ending, i), string.byte(found, i) "
-    "if bit.band(now, byte) ~= byte then return 0 end "
+    "if bit.band(now, byte) ~= byte then return end "
     "for j = 0, 7 do more = more + bit.band(bit.rshift(now - byte, j), 1) end end "
-    "if more > 8 then return 0 end "
+    "if more > 8 then return end "
     "if redis.call('STRLEN', KEYS[1]) > bytes then "
     "redis.call('SET', KEYS[1], redis.call('GETRANGE', KEYS[1], 0, bytes - 1), 'KEEPTTL') end "
-    "if more > 0 then redis.call('SETRANGE', KEYS[1], bytes - #ending, ending) end return 1";
+    "if more > 0 then redis.call('SETRANGE', KEYS[1], bytes - #ending, ending) end";
 
 std::string wrong_length(const StringStart& start, const RedisHeader& header) {
   return start.name + " has " + std::to_string(start.length) + " bytes, and its header says " +
@@ -39,7 +39,7 @@ void shorten(Cluster& cluster, const std::string& key, StringStart& start) {
   const RedisHeader header = decode_redis_header(start.bytes, start.name);
   if (header.shards != 0 || start.length <= header.string_bytes()) return;
   try {
-    (void)cut_to_length(cluster, header, {key});
+    cut_to_length(cluster, header, {key});
   } catch (const Error& error) {
     if (error.code() == ErrorCode::unavailable) throw;
     throw not_cut({ErrorCode::corrupt, wrong_length(start, header)}, error);
@@ -98,7 +98,7 @@ RedisHeader header_at(Cluster& cluster, const RedisPlace& place) {
   return header;
 }
 
-bool cut_to_length(Cluster& cluster, RedisHeader header, const std::vector<std::string>& keys) {
+void cut_to_length(Cluster& cluster, RedisHeader header, const std::vector<std::string>& keys) {
   std::vector<Request> requests;
   for (header.shard = 0; header.shard < keys.size(); ++header.shard) {
     const std::string& key = keys[header.shard];
@@ -107,12 +107,9 @@ bool cut_to_length(Cluster& cluster, RedisHeader header, const std::vector<std::
         {"EVAL", kCutToLength, "1", key, start, std::to_string(header.string_bytes()),
          header.shards == 0 ? "" : start.substr(kRedisIdentityAt, kShardEndBytes)});
   }
-  bool all = true;
   cluster.run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
-    require_type(*reply, REDIS_REPLY_INTEGER, name_of(cluster.name(), keys[i]));
-    all = all && reply->integer == 1;
+    require_type(*reply, REDIS_REPLY_NIL, name_of(cluster.name(), keys[i]));
   });
-  return all;
 }
 
 Error not_cut(const Error& wrong, const Error& why) {

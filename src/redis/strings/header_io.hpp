@@ -35,9 +35,9 @@ struct StringStart {
 
 // Clients that still have a larger filter open, in whose place this one was made, set bits behind the end of its
 // strings, and in the ends of shards. No key of this filter has them, so they are removed. `header` may be that of any
-// of the strings. False: not all of them are whole now, because of something else, or because an end has many such
-// bits. Error{denied, no_space, read_only, unavailable}: they cannot be cut.
-bool cut_to_length(Cluster& cluster, RedisHeader header, const std::vector<std::string>& keys);
+// of the strings. One that is wrong otherwise, or whose end has many such bits, is left alone. Error{denied, no_space,
+// read_only, unavailable}: they cannot be cut.
+void cut_to_length(Cluster& cluster, RedisHeader header, const std::vector<std::string>& keys);
 // The error `wrong` of a string that could not be cut, because of `why`.
 [[nodiscard]] Error not_cut(const Error& wrong, const Error& why);
 

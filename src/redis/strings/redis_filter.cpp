@@ -49,11 +49,10 @@ void create_string(Cluster& cluster, const std::string& key, const RedisHeader& 
                                        "choose another key");
 }
 
-// False: that was not what is wrong with the shards.
-bool cut_shards(Cluster& cluster, const RedisHeader& header, const std::vector<std::string>& keys,
+void cut_shards(Cluster& cluster, const RedisHeader& header, const std::vector<std::string>& keys,
                 const Error& wrong) {
   try {
-    return detail::cut_to_length(cluster, header, keys);
+    detail::cut_to_length(cluster, header, keys);
   } catch (const Error& error) {
     throw detail::not_cut(wrong, error);
   }
@@ -122,9 +121,10 @@ RedisFilter RedisFilter::open(const RedisPlace& place, const RedisHeader& header
   try {
     bits.check_shards(header);
   } catch (const Error& error) {
-    if (!bits.undo_interrupted() && (error.code() != ErrorCode::mismatch ||
-                                     !cut_shards(bits.cluster(), header, filter.keys_, error)))
-      throw;
+    if (!bits.undo_interrupted()) {
+      if (error.code() != ErrorCode::mismatch) throw;
+      cut_shards(bits.cluster(), header, filter.keys_, error);
+    }
     bits.check_shards(header);
   }
   return filter;

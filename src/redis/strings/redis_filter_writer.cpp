@@ -104,7 +104,7 @@ std::optional<RedisHeader> find_replaced(Cluster& cluster, const RedisPlace& pla
 // A string that is still too long, or that cannot be cut, is refused when it is replaced.
 void cut_replaced(Cluster& cluster, const RedisPlace& place, const RedisHeader& header) noexcept {
   try {
-    (void)detail::cut_to_length(cluster, header, detail::shard_keys(place.key, header.shards));
+    detail::cut_to_length(cluster, header, detail::shard_keys(place.key, header.shards));
   } catch (const std::exception&) {
     return;
   }

@@ -31,7 +31,6 @@ void OperationJournal::reserve() {
   opened_->file.reserve(layout_of(opened_->header).journal_at, bytes_);
   // The reserved room must be on the device before a header describes it.
   or_poison(*opened_, [&] { opened_->file.sync(); });
-  is_reserved_ = true;
 }
 
 std::size_t OperationJournal::most_keys() const noexcept {
@@ -57,8 +56,8 @@ void OperationJournal::begin() {
   Header& header = opened_->header;
   if (header.state == state_) return;
   require_own(*opened_);
-  if (!is_reserved_) reserve();
   if (header.state == State::clean) {
+    if (has_saved_) reserve();  // the room that was there is that of another file
     header.journal_bytes = bytes_;
     ++header.epoch;
   }
@@ -112,7 +111,6 @@ void OperationJournal::save(const Contents& contents, const Batch& batch) {
   const std::uint64_t next = next_bytes(contents);
   replace(contents, batch, {});
   begin_again(next);
-  is_reserved_ = false;
   has_saved_ = true;
 }
 

@@ -53,9 +53,8 @@ class OperationJournal {
   void replace(const Contents& contents, const Batch& batch, const Beginning& next);
 
   Opened* opened_;
-  State state_;          // the state while operations are noted
-  std::uint64_t bytes_;  // the size, reserved or to be
-  bool is_reserved_ = false;
+  State state_;             // the state while operations are noted
+  std::uint64_t bytes_;     // the size, reserved or to be
   bool has_saved_ = false;  // operations are in the file also while it is clean
   JournalPosition end_;
   std::uint32_t synced_ = 0;  // sectors of a `process` writer that are on the device

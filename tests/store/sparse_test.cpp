@@ -264,14 +264,19 @@ TEST(SparseFiles, HaveTheSumsOfTheirZeros) {
   EXPECT_EQ(holes.data_bytes(), detail::kChunkBytes);
   // A chunk with holes in it is read, and needs room all the same.
   const auto allocated = [&] { return file.stat().allocated; };
-  file.write(std::span(ones).first(4096), detail::kBitsAt + 2 * detail::kChunkBytes + 8192);
+  for (const std::uint64_t at : {2 * detail::kChunkBytes + 8192, 3 * detail::kChunkBytes})
+    file.write(std::span(ones).first(4096), detail::kBitsAt + at);
   detail::Holes partly(file, header);
-  EXPECT_FALSE(partly.has(2));
-  const std::uint64_t before = allocated();
+  std::uint64_t before = allocated();
   partly.fill(&file, 1);
   EXPECT_EQ(allocated(), before) << "it has all of its room";
-  partly.fill(&file, 2);
-  EXPECT_EQ(allocated(), before + detail::kChunkBytes - 4096);
+  for (const std::uint64_t chunk : {2, 3}) {
+    EXPECT_FALSE(partly.has(chunk));
+    partly.fill(&file, chunk);
+    // The list of the file's ranges may take a block too.
+    EXPECT_GE(allocated(), before + detail::kChunkBytes - 4096) << chunk;
+    before = allocated();
+  }
   holes.fill(&file, 4);
   EXPECT_FALSE(holes.has(4));
   for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) holes.fill(nullptr, chunk);

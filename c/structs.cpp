@@ -135,8 +135,6 @@ bloomery_spec spec_of(const FilterSpec& spec) {
   out.kind = number(spec.kind);
   out.capacity = spec.capacity.value_or(0);
   out.fpr = spec.fpr.value_or(0);
-  out.bits = spec.bits.value_or(0);
-  out.hashes = number(spec.hashes);
   out.layout = number(spec.layout);
   out.counter_bits = number(spec.counter_bits);
   out.growth = number(spec.growth);

@@ -54,6 +54,7 @@ void give(Struct from, Struct* to, std::size_t size) noexcept {
 [[nodiscard]] FilterSpec spec_of(const bloomery_spec* given);
 // Null gives the defaults.
 [[nodiscard]] AnyOptions options_of(const bloomery_options* given);
+// Of AnyFilter::spec(), which names no bits and hashes.
 [[nodiscard]] bloomery_spec spec_of(const FilterSpec& spec);
 [[nodiscard]] bloomery_plan plan_of(const FilterPlan& plan);
 [[nodiscard]] bloomery_stats stats_of(const FilterStats& stats);

@@ -127,7 +127,8 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   // the same time: they all get the same filter, and can write it one after the other. `replace` is
   // ignored.
   // Error{mismatch}, which names the difference: the filter was created from another plan, or with another
-  // hasher. Other errors as open and create.
+  // hasher. (Rates that differ by less than a millionth are the same: the last digits of one that solve() computes
+  // depend on the CPU.) Other errors as open and create.
   static FilterFile open_or_create(const std::string& path, const FilterPlan& plan,
                                    const CreateOptions& options = {});
 

@@ -78,19 +78,25 @@ class FieldReader {
   const std::byte* page_;
 };
 
-// The names and values of fields as text.
-using FieldTexts = std::vector<std::pair<const char*, std::string>>;
+// The names and values of fields as text, and the number behind the text of a rate.
+struct FieldText {
+  const char* name;
+  std::string text;
+  double rate = 0;  // or a ratio; 0: it is neither
+};
+using FieldTexts = std::vector<FieldText>;
 class FieldLister {
  public:
   explicit FieldLister(FieldTexts& texts) noexcept : texts_(&texts) {}
   template <class T>
   void operator()(std::size_t, const char* name, const T& value) const {
     if constexpr (std::is_enum_v<T>) {
-      texts_->emplace_back(name, to_string(value));
+      texts_->push_back({name, std::string(to_string(value))});
     } else {
       std::array<char, 32> digits;
       const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-      texts_->emplace_back(name, std::string(digits.data(), end));
+      texts_->push_back({name, std::string(digits.data(), end)});
+      if constexpr (std::same_as<T, double>) texts_->back().rate = value;
     }
   }
 

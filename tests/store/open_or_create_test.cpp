@@ -107,6 +107,24 @@ TEST_P(OpenOrCreate, RefusesAFilterThatWasCreatedFromAnotherPlan) {
             ErrorCode::mismatch);
 }
 
+// The last digits of a rate that a request leaves to be computed depend on the CPU.
+TEST(OpenOrCreateRates, ComputedElsewhereAreTheSame) {
+  const PlanRequest request{.capacity = 1436, .bits = 26'624};
+  for (const FilterPlan& made : {FilterPlan(solve(request)), FilterPlan(counting_plan(request))}) {
+    FakeOs os(kSmallRoom);
+    const auto opened = [&](double factor) {
+      FilterPlan wanted = made;
+      auto* const counting = std::get_if<CountingPlan>(&wanted);
+      (counting != nullptr ? counting->plan : std::get<Plan>(wanted)).fpr *= factor;
+      return Files(os).open_or_create(kFakePath, wanted).plan();
+    };
+    EXPECT_EQ(opened(1), made);
+    for (const double factor : {1 - 1e-8, 1 + 1e-8}) EXPECT_EQ(opened(factor), made);
+    for (const double factor : {0.999, 1 - 1e-5, 1 + 1e-5, 1.001})
+      expect_error(ErrorCode::mismatch, {"it was created with fpr "}, [&] { opened(factor); });
+  }
+}
+
 TEST(OpenOrCreatePaths, AreNamedWithTheDirectoryThatIsMissing) {
   Scratch scratch;
   const Plan plan = plan_of(Layout::blocked);

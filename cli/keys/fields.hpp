@@ -35,7 +35,7 @@ class Delimiter {
   // One bit for each byte up to `stop`, at most 64. Reads up to `readable`, which is at or after `stop`; bytes after
   // `stop` may have bits, too.
   [[nodiscard]] std::uint64_t in(const char* at, const char* stop,
-                                 const char* readable) const noexcept {
+                                 [[maybe_unused]] const char* readable) const noexcept {
     std::uint64_t found = 0;
 #if defined(__SSE2__)
     if (static_cast<std::size_t>(readable - at) >= kBytes) {

@@ -25,6 +25,7 @@ class Decoder {
     std::size_t made = 0;   // bytes of text
     bool ended = false;     // a part ended after the taken bytes; the next call begins another
     std::string_view damage = {};  // what is wrong with the bytes after those that were taken
+    std::size_t held = 0;          // after damage: so many of the last taken bytes are part of it
     bool too_large = false;        // the only error is the size of the window
     [[nodiscard]] bool failed() const noexcept { return too_large || !damage.empty(); }
   };

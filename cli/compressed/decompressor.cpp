@@ -58,7 +58,7 @@ void Decompressor::refuse(const Decoder::Step& failed) const {
   throw Error(ErrorCode::corrupt,
               fmt::format("{}: damaged {} data at byte {}: {}; get it again, or read it as it is "
                           "with --raw",
-                          name_, to_string(format_), taken_, failed.damage));
+                          name_, to_string(format_), taken_ - failed.held, failed.damage));
 }
 
 }  // namespace bloomery::cli

@@ -39,9 +39,10 @@ class ZstdDecoder : public Decoder {
     Step step{.taken = from.pos, .made = to.pos};
     given_ = to.pos < to.size;
     of_frame_ += from.pos;
+    of_block_ = from.pos == wanted_ ? 0 : of_block_ + from.pos;
     if (::ZSTD_isError(wanted) == 0) {
       step.ended = wanted == 0;
-      if (step.ended) of_frame_ = 0;
+      if (step.ended) of_frame_ = of_block_ = 0;
       wanted_ = step.ended ? kFirst : wanted;
       return step;
     }
@@ -49,6 +50,8 @@ class ZstdDecoder : public Decoder {
     if (code == ZSTD_error_memory_allocation) throw std::bad_alloc();
     step.too_large = code == ZSTD_error_frameParameter_windowTooLarge;
     if (!step.too_large) step.damage = ::ZSTD_getErrorName(wanted);
+    // The library holds back the bytes of a block that comes in pieces, and looks at them when it has all.
+    if (of_frame_ >= kMostHeader) step.held = of_block_;
     return step;
   }
 
@@ -71,6 +74,7 @@ class ZstdDecoder : public Decoder {
   std::size_t wanted_ = kFirst;
   std::array<char, kMagic> magic_{};
   std::size_t of_frame_ = 0;  // taken bytes of the frame
+  std::size_t of_block_ = 0;  // of these, of what the library has asked for and not all got
   bool given_ = true;         // all text of the taken bytes was returned
 };
 

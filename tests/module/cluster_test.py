@@ -92,10 +92,14 @@ def agree(servers):
 
 def move_slot(slot, source, target, others, between):
     ids = {server: server.ask("CLUSTER", "MYID").decode() for server in (source, target)}
-    target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[source])
-    source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[target])
+
+    def announce():
+        target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[source])
+        source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[target])
+    announce()
     while keys := source.ask("CLUSTER", "GETKEYSINSLOT", slot, 1):
         between()
+        announce()  # Valkey 9 forgets it if it is killed just afterwards
         source.ask("MIGRATE", "127.0.0.1", target.port, keys[0], 0, 30000)
         between()
     # All are told, as redis-cli does: who has old news could give the slot back.

@@ -147,13 +147,16 @@ static Entry *open_entry(const zend_string *name, bool on_server, bool writes, c
   return entry;
 }
 
-/* The numbers of each request are compared, so that no answer depends on which page a worker served first. */
+/* The numbers of each request are compared, so that no answer depends on which page a worker served first. Only the
+ * present filter refuses them: one that was replaced within this second is let go. */
 static bloomery_attached *attach(const zend_string *name, bool on_server, bool writes, bloomery_request *request,
                                  bloomery_error *error) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   Entry *entry = find(name, writes, &now);
-  if (!entry) entry = open_entry(name, on_server, writes, &now, request, error);
+  if (entry && bloomery_require_match(entry->shared.filter, &request->spec, NULL, NULL) == 0) return &entry->shared;
+  if (entry) zend_hash_del(&ATTACHED, (zend_string *)name);
+  entry = open_entry(name, on_server, writes, &now, request, error);
   const bool fits = entry && bloomery_require_match(entry->shared.filter, &request->spec, NULL, error) == 0;
   return fits ? &entry->shared : NULL;
 }

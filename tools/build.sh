@@ -53,8 +53,8 @@ install_to() {
   fi
   # Elsewhere neither the loader nor Python looks by itself.
   local library package
-  library=$(find "$prefix" -name libbloomery.so.0 -print -quit 2>/dev/null) || true
-  package=$(find "$prefix" -path '*/bloomery/__init__.py' -print -quit 2>/dev/null) || true
+  library=$(find "$prefix"/lib* -maxdepth 2 -name libbloomery.so.0 -print -quit 2>/dev/null) || true
+  package=$(find "$prefix"/lib* -maxdepth 4 -path '*/bloomery/__init__.py' -print -quit 2>/dev/null) || true
   [[ -z $library ]] || echo "To use it in PHP, Python and C: export LD_LIBRARY_PATH=${library%/*}"
   [[ -z $package ]] || echo "To use it in Python: export PYTHONPATH=${package%/bloomery/__init__.py}"
 }

@@ -39,8 +39,8 @@ constexpr Topic kTopics[] = {
      "0: done, or lines were printed. 1: no line was printed (check, dedup) or removed (remove), "
      "or a writer has the file open and has changed it (verify). 2: an error, described in one "
      "line. 129, 130 and 143: a SIGHUP, an interrupt or a SIGTERM came, and the filter file is "
-     "whole: the tool stops reading, and goes on for two seconds with lines that it has read. "
-     "A second signal stops it at once."},
+     "whole: the tool stops reading, and after two seconds takes no more of the lines that it has "
+     "read. A second signal stops it at once."},
     {"Environment",
      "BLOOMERY_REDIS_PASSWORD is the password for addresses without one; otherwise it is the "
      "first line of the file that BLOOMERY_REDIS_PASSWORD_FILE names. BLOOMERY_KERNEL names the "

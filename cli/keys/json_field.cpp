@@ -139,8 +139,9 @@ std::optional<std::string_view> JsonField::value_in(std::string_view line) {
   const std::size_t first = line.find_first_not_of(" \t\r\n");
   const bool object = first != std::string_view::npos && line[first] == '{';
   if (object && is_absence(error)) return std::string_view();
-  problem_ = object ? std::string_view(simdjson::error_message(error))
-                    : "it does not begin with {; leave such lines out, as with grep '^{'";
+  problem_ = object
+                 ? std::string_view(simdjson::error_message(error))
+                 : "it does not begin with {; leave such lines out, as with grep '^[[:space:]]*{'";
   return std::nullopt;
 }
 

@@ -273,7 +273,7 @@ static int take_item(Part *part, PyObject *item) {
 }
 
 static int apply_iterable(Filter *self, Operation operation, PyObject *object, Answers *answers, int64_t *total) {
-  if (PyObject_HasAttrString(object, "columns")) { /* of pandas; its items are the names of its columns */
+  if (PyObject_HasAttrString(object, "iterrows")) { /* of pandas; its items are the names of its columns */
     PyErr_SetString(PyExc_TypeError, "keys are one column; a table has several, so give one of its columns");
     return -1;
   }

@@ -160,9 +160,7 @@ AnyImpl module_filter(const RedisUrl& url, Opening how, const FilterSpec& spec,
     refuse(ErrorCode::invalid_argument, url,
            "the module chooses hash and seed itself, and its filters do not rotate");
   ModuleFilter filter = ModuleFilter::open(url);
-  FilterSpec there = spec_there(filter);
-  // For such a high rate a module may use a lower one.
-  if (spec.fpr && there.fpr && *there.fpr >= 0.25 && *spec.fpr > *there.fpr) there.fpr.reset();
+  const FilterSpec there = spec_there(filter);
   return std::make_unique<OfModule>(url, std::move(filter), there);
 }
 

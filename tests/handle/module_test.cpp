@@ -261,9 +261,12 @@ TEST_F(AnyOnServer, AFilterOfAModuleTakesWhatAModuleHas) {
   // A module may use a lower rate than a high one that was asked for, and never a higher one.
   const std::string high = at("redis+module", "high");
   (void)AnyFilter::create(high, {.capacity = 10, .fpr = 0.4});
-  EXPECT_NO_THROW((void)AnyFilter::open_or_create(high, {.fpr = 0.45}));
+  const AnyFilter of_high = AnyFilter::open_or_create(high, {.fpr = 0.45});
+  EXPECT_NO_THROW(of_high.require_match({.fpr = 0.45}));
+  EXPECT_NO_THROW(AnyFilter::open(high).require_match({.capacity = 10, .fpr = 0.4}));
   expect_error(ErrorCode::mismatch, {},
                [&] { (void)AnyFilter::open_or_create(high, {.fpr = 0.3}); });
+  expect_error(ErrorCode::mismatch, {}, [&] { of_high.require_match({.fpr = 0.3}); });
   // Filters under one key are merged by their server.
   expect_error(ErrorCode::wrong_kind, {"BF.MERGE on its server"}, [&] {
     (void)AnyFilter::merge(Keys{high, high}, at("redis+module", "out"));

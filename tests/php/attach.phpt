@@ -73,6 +73,11 @@ try { Filter::open("w.bloom", "w"); } catch (Exception $e) { var_dump($e->getCod
 foreach ([[5000, 0.001], [1000, 0.01], [null, 0.01], [1000, 0.001], [null, 0.001]] as [$capacity, $fpr]) {
     try { Filter::attach("w.bloom", true, $capacity, $fpr); echo "attached\n"; } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 }
+// One that was replaced a moment ago has the new numbers, and refuses nothing by its old ones.
+(new Filter(100, 0.01))->save("resized.bloom");
+Filter::attach("resized.bloom", false, 100, 0.01);
+(new Filter(200, 0.01))->save("resized.bloom");
+var_dump(Filter::attach("resized.bloom", false, 200, 0.01)->has("one"));
 try { Filter::attach("c.bloom", true); } catch (Exception $e) { var_dump($e->getCode() === Exception::LOCKED); }
 unset($c);
 try { Filter::attach("c.bloom", true); } catch (Exception $e) { var_dump($e->getCode() === Exception::WRONG_KIND); }
@@ -126,6 +131,7 @@ bool(true)
 %sw.bloom was made for %s
 attached
 attached
+bool(false)
 bool(true)
 bool(true)
 %snone.bloom does not exist%s

@@ -1,6 +1,7 @@
 """What a key is, and keys in bulk: lists, generators, numpy arrays, strings of Arrow."""
 
 import array
+import collections
 import ctypes
 import enum
 import os
@@ -180,13 +181,14 @@ class Bulk(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "copy"):
                 f.insert_many(apart)
         class Table(dict):  # as pandas' DataFrame, of which the columns' names are the items
-            columns = property(dict.keys)
+            iterrows = dict.items
 
         table = Table(url=["a", "b"])
         with self.assertRaisesRegex(TypeError, "one column"):
             f.insert_many(table)
         with self.assertRaisesRegex(TypeError, "one column"):
             f.contains_many(table)
+        self.assertEqual(new().insert_many(collections.namedtuple("Page", "columns lines")("a", "b")), 2)
         for masked in (numpy.ma.array([1, 2, 3], mask=[0, 1, 0]), numpy.ma.array(["a", "b"], mask=[0, 1])):
             with self.assertRaisesRegex(TypeError, "masked"):
                 f.insert_many(masked)

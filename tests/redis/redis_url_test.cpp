@@ -143,7 +143,7 @@ TEST(RedisUrl, RefusesWhatItDoesNotUnderstand) {
   const std::pair<const char*, const char*> kWrong[] = {
       {"rediss+unix:///s?key=k", "has no TLS; write redis+unix://"},
       {"valkeys+unix:///s?key=k", "has no TLS; write valkey+unix://"},
-      {"redis://h?key=k&cacert=f", "'cacert' is for TLS; write rediss:// or valkeys://"},
+      {"redis://h?key=k&cacert=f", "'cacert' is for TLS; write rediss or valkeys instead of"},
       {"redis+unix:///s?key=k&insecure=yes", "'insecure' is for TLS"},
       {"rediss://h?key=k&ca=f", "cacert, cert, certkey, sni and insecure"},
       {"rediss://h?key=k&insecure=no", "insecure=yes accepts any server"},
@@ -165,7 +165,7 @@ TEST(RedisUrl, RefusesWhatItDoesNotUnderstand) {
       {"valkey+tcp://h?key=k", "'valkey+tcp' is not a kind of address"},
       {"redis+tcp://h?key=k", "'redis+tcp' is not a kind of address"},
       {"redis+cluster+module://h?key=k", "'redis+cluster+module' is not a kind of address"},
-      {"redis://h?key=k&shards=3", "'shards' is for a filter in many keys; write redis+cluster://"},
+      {"redis://h?key=k&shards=3", "'shards' is for a filter in shards; write redis+cluster://"},
       {"redis+module://h?match=k*",
        "'match' is for info --format prometheus, and names all filters"},
       {"redis://h?key=k&password=s", "'password' is not a part of an address; write user:password"},

@@ -166,9 +166,10 @@ std::string_view meant_by(std::string_view name) {
     return "is not a part of an address; write user:password@ before the host";
   if (name == "cacert" || name == "cert" || name == "certkey" || name == "sni" ||
       name == "insecure")
-    return "is for TLS; write rediss:// or valkeys://";
+    return "is for TLS; write rediss or valkeys instead of redis or valkey";
   if (name == "master") return "is for sentinels; write redis+sentinel://";
-  if (name == "shards") return "is for a filter in many keys; write redis+cluster://";
+  if (name == "shards")
+    return "is for a filter in shards; write redis+cluster:// or redis+module+cluster://";
   if (name == "match") return "is for info --format prometheus, and names all filters of a module";
   return {};
 }

@@ -22,13 +22,11 @@ int run_salvage(const Options& options) {
       naming_force(out, options.force, [&] { return salvage(path, out, options.force); });
   if (options.quiet) return kExitFound;
   const bool one = report.filled_chunks == 1 || report.chunks == 1;
+  const std::string filled =
+      report.filled_chunks == 0 ? "" : fmt::format(" and {} all ones now", one ? "is" : "are");
   remark(fmt::format("wrote {}: {} of {} {} damaged{}; current fpr {}", out,
                      group_digits(report.filled_chunks), counted(report.chunks, "chunk"),
-                     one ? "was" : "were",
-                     report.filled_chunks == 0 ? ""
-                     : one                     ? " and is all ones now"
-                                               : " and are all ones now",
-                     fpr_text(report.current_fpr)));
+                     one ? "was" : "were", filled, fpr_text(report.current_fpr)));
   return kExitFound;
 }
 

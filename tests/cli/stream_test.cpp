@@ -25,8 +25,8 @@ class SlowSink : public LineSink {
   KeysWanted wanted() const override { return {.hasher = Hasher()}; }
   std::size_t decide_lines(const Lines& lines, std::span<bool> answers) override {
     if (++calls == 1) {
-      std::this_thread::sleep_for(
-          std::chrono::milliseconds(200));  // further blocks are read meanwhile
+      // Further blocks are read meanwhile.
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
       std::raise(SIGTERM);
       std::this_thread::sleep_for(std::chrono::milliseconds(2100));
     }

@@ -83,15 +83,6 @@ std::chrono::milliseconds timeout(std::string_view text) {
   return std::chrono::milliseconds(std::llround(seconds * 1000));
 }
 
-std::string seconds_of(std::chrono::milliseconds time) {
-  std::string text = std::to_string(time.count() / 1000);
-  if (time.count() % 1000 == 0) return text;
-  text += '.';
-  text += std::to_string(time.count() % 1000 + 1000).substr(1);
-  text.resize(text.find_last_not_of('0') + 1);
-  return text;
-}
-
 void refuse_zero_bytes(std::string_view text, std::string_view what) {
   if (text.find('\0') != std::string_view::npos)
     refuse({what, " has a zero byte (%00); leave it out"});
@@ -158,56 +149,65 @@ struct Query {
   std::optional<std::string> authority, certificate, certificate_key, server_name, insecure;
 };
 
-// What to write for a parameter that only other addresses have; empty: no address has it.
-std::string_view meant_by(std::string_view name) {
-  if (name == "db")
-    return "is not a part of an address; write the database after the host, as in /2";
-  if (name == "user" || name == "password")
-    return "is not a part of an address; write user:password@ before the host";
-  if (name == "cacert" || name == "cert" || name == "certkey" || name == "sni" ||
-      name == "insecure")
-    return "is for TLS; write rediss or valkeys instead of redis or valkey";
-  if (name == "master") return "is for sentinels; write redis+sentinel://";
-  if (name == "shards")
-    return "is for a filter in shards; write redis+cluster:// or redis+module+cluster://";
-  if (name == "match") return "is for info --format prometheus, and names all filters of a module";
-  return {};
+// What an address may have.
+struct Properties {
+  bool socket, cluster, sentinels, tls;
+};
+
+struct Parameter {
+  std::string_view name, remedy;  // what to write in an address that does not have it
+  std::optional<std::string> Query::*value = nullptr;
+  bool Properties::*only = nullptr;  // of addresses with that; null: no address has it
+};
+
+constexpr std::string_view kForTls =
+    "is for TLS; write rediss or valkeys instead of redis or valkey";
+constexpr std::string_view kForUser =
+    "is not a part of an address; write user:password@ before the host";
+constexpr Parameter kParameters[] = {
+    {"db", "is not a part of an address; write the database after the host, as in /2",
+     &Query::database, &Properties::socket},
+    {"shards", "is for a filter in shards; write redis+cluster:// or redis+module+cluster://",
+     &Query::shards, &Properties::cluster},
+    {"master", "is for sentinels; write redis+sentinel://", &Query::master, &Properties::sentinels},
+    {"cacert", kForTls, &Query::authority, &Properties::tls},
+    {"cert", kForTls, &Query::certificate, &Properties::tls},
+    {"certkey", kForTls, &Query::certificate_key, &Properties::tls},
+    {"sni", kForTls, &Query::server_name, &Properties::tls},
+    {"insecure", kForTls, &Query::insecure, &Properties::tls},
+    {"user", kForUser},
+    {"password", kForUser},
+    {"match", "is for info --format prometheus, and names all filters of a module"}};
+
+std::optional<std::string>& value_of(std::string_view name, std::string_view key, Query& query,
+                                     Properties has) {
+  std::string others(", timeout");
+  for (const Parameter& parameter : kParameters) {
+    const bool there = parameter.only != nullptr && has.*parameter.only;
+    if (there) others.append(", ").append(parameter.name);
+    if (name != parameter.name) continue;
+    if (!there) refuse({quoted(name), " ", parameter.remedy});
+    return query.*parameter.value;
+  }
+  refuse({quoted(name), " is not a part of an address; its parts are ", key, others});
 }
 
 // `key`: the parameter that gives the name of the filter.
 Query query_of(std::string_view text, bool socket, const RedisUrl& url, std::string_view key) {
-  const bool cluster = url.shards.has_value(), tls = url.address.tls.has_value();
-  const bool sentinels = url.address.sentinels.has_value();
+  const Properties has{socket, url.shards.has_value(), url.address.sentinels.has_value(),
+                       url.address.tls.has_value()};
   Query query;
   while (!text.empty()) {
     const std::string_view pair = text.substr(0, text.find('&'));
     text.remove_prefix(std::min(text.size(), pair.size() + 1));
     const std::size_t equals = pair.find('=');
     const std::string_view name = pair.substr(0, equals);
-    std::optional<std::string>* place = nullptr;
-    if (name == key) place = &query.key;
-    if (name == "timeout") place = &query.timeout;
-    if (name == "db" && socket) place = &query.database;
-    if (name == "shards" && cluster) place = &query.shards;
-    if (name == "master" && sentinels) place = &query.master;
-    if (tls) {
-      if (name == "cacert") place = &query.authority;
-      if (name == "cert") place = &query.certificate;
-      if (name == "certkey") place = &query.certificate_key;
-      if (name == "sni") place = &query.server_name;
-      if (name == "insecure") place = &query.insecure;
-    }
-    if (place == nullptr) {
-      if (const std::string_view meant = meant_by(name); !meant.empty())
-        refuse({quoted(name), " ", meant});
-      refuse({quoted(name), " is not a part of an address; ",
-              std::string(key) + " is, and timeout" + (socket ? ", and db" : "") +
-                  (cluster ? ", and shards" : "") + (sentinels ? ", and master" : "") +
-                  (tls ? ", and cacert, cert, certkey, sni and insecure" : "")});
-    }
+    std::optional<std::string>& value = name == key         ? query.key
+                                        : name == "timeout" ? query.timeout
+                                                            : value_of(name, key, query, has);
     if (equals == std::string_view::npos) refuse({quoted(name), " has no value; write key=name"});
-    if (place->has_value()) refuse({quoted(name), " is there twice; give it once"});
-    *place = decoded(pair.substr(equals + 1), "the value of " + std::string(name));
+    if (value) refuse({quoted(name), " is there twice; give it once"});
+    value = decoded(pair.substr(equals + 1), "the value of " + std::string(name));
   }
   return query;
 }
@@ -260,25 +260,6 @@ bool take_scheme(std::string_view scheme, RedisUrl& url, bool& socket) {
   if (socket && url.address.tls)
     refuse({"a unix socket is on this machine and has no TLS; write ", server, "+unix://"});
   return scheme.empty() || socket;
-}
-
-std::string encoded(std::string_view text, std::string_view plain) {
-  static constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool letter = digit_of(c) >= 0 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (letter || plain.find(c) != std::string_view::npos)
-      out += c;
-    else
-      out.append({'%', kDigits[byte >> 4], kDigits[byte & 15]});
-  }
-  return out;
-}
-
-std::string host_and_port(const std::string& host, std::uint16_t port) {
-  std::string out = host.find_first_of(":%") != std::string::npos ? "[" + host + "]" : host;
-  return out.append(":").append(std::to_string(port));
 }
 
 RedisUrl parsed(std::string_view text, std::string_view key) {
@@ -363,42 +344,6 @@ RedisUrl parse_redis_pattern(std::string_view text) {
   if (!url.module || url.shards)
     refuse({"match is for the filters of a module on one server, redis+module://host?match=*"});
   return url;
-}
-
-std::string RedisUrl::text() const {
-  std::string out = address.tls ? "rediss" : "redis";
-  if (module) out += "+module";
-  if (shards) out += "+cluster";
-  const std::string db = std::to_string(address.database);
-  if (!address.socket.empty()) {
-    out.append("+unix://").append(encoded(address.socket, "/._-"));
-  } else if (address.sentinels) {
-    out += "+sentinel://";
-    for (bool first = true; const auto& [host, port] : address.sentinels->places) {
-      if (!std::exchange(first, false)) out += ',';
-      out += host_and_port(host, port);
-    }
-  } else {
-    out.append("://").append(host_and_port(address.host, address.port));
-  }
-  if (address.socket.empty()) out.append("/").append(db);
-  out.append("?key=").append(encoded(key, "._-:{}/"));
-  if (address.sentinels) out.append("&master=").append(encoded(address.sentinels->master, "._-:"));
-  if (!address.socket.empty() && address.database != 0) out.append("&db=").append(db);
-  if (shards.value_or(0) != 0) out.append("&shards=").append(std::to_string(*shards));
-  if (address.timeout != RedisAddress().timeout)
-    out.append("&timeout=").append(seconds_of(address.timeout));
-  if (address.tls) {
-    const auto add = [&](std::string_view name, const std::string& value) {
-      if (!value.empty()) out.append(name).append(encoded(value, "/._-:"));
-    };
-    add("&cacert=", address.tls->ca_file);
-    add("&cert=", address.tls->certificate_file);
-    add("&certkey=", address.tls->key_file);
-    add("&sni=", address.tls->server_name);
-    if (!address.tls->verify) out += "&insecure=yes";
-  }
-  return out;
 }
 
 }  // namespace bloomery

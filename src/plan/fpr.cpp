@@ -32,6 +32,37 @@ constexpr double kHopelessLoad = 50'000;
 // From this rate up the digits of the exact fpr are right for any k.
 constexpr double kExactFrom = 1e-9;
 
+// Whether the term of a load that has this probability, whose value is at most 1, and those of all less probable loads
+// are each below half a unit in the last place of the sum: then the sum no longer changes.
+bool is_complete(double sum, double probability, double /*load*/) {
+  return probability <= 0x1p-55 * std::abs(sum);
+}
+
+// What a block with a load says of a half of an absent key: whether all of its bits are set.
+struct Halves {
+  double one = 0;        // of one half
+  double squared = 0;    // of two halves in two blocks of this load
+  double with_load = 0;  // of one half, times the load
+  double both = 0;       // of two halves in this block
+
+  Halves& operator+=(const Halves& other) noexcept {
+    one += other.one;
+    squared += other.squared;
+    with_load += other.with_load;
+    both += other.both;
+    return *this;
+  }
+  friend Halves operator*(double factor, const Halves& it) noexcept {
+    return {factor * it.one, factor * it.squared, factor * it.with_load, factor * it.both};
+  }
+};
+
+// As above, but one of the values is at most the load.
+bool is_complete(const Halves& sum, double probability, double load) {
+  const double least = std::min({sum.one, sum.squared, sum.with_load, sum.both});
+  return is_complete(least, probability * std::max(load, 1.0), load);
+}
+
 // The mean of value(i) over a block's load i: n keys over `blocks` blocks. A value is a number, or several.
 template <class Value>
 auto mean_over_loads(double blocks, double n, Value value) {
@@ -54,47 +85,24 @@ auto mean_over_loads(double blocks, double n, Value value) {
   };
   auto sum = decltype(value(start)){};
   double probability = start_probability;
-  for (double i = start; i <= last && probability > 0; ++i) {
+  for (double i = start; i <= last && !is_complete(sum, probability, i); ++i) {
     sum += probability * value(i);
     probability *= ratio_up(i);
   }
   probability = start_probability;
-  for (double i = start - 1; i >= first && probability > 0; --i) {
+  for (double i = start - 1; i >= first && !is_complete(sum, probability, i); --i) {
     probability /= ratio_up(i);
     sum += probability * value(i);
   }
   return sum;
 }
 
-// What a block with a load says of a half of an absent key: whether all of its bits are set.
-struct Halves {
-  double one = 0;        // of one half
-  double squared = 0;    // of two halves in two blocks of this load
-  double with_load = 0;  // of one half, times the load
-  double both = 0;       // of two halves in this block
-
-  Halves& operator+=(const Halves& other) noexcept {
-    one += other.one;
-    squared += other.squared;
-    with_load += other.with_load;
-    both += other.both;
-    return *this;
-  }
-  friend Halves operator*(double factor, const Halves& it) noexcept {
-    return {factor * it.one, factor * it.squared, factor * it.with_load, factor * it.both};
-  }
-};
-
-// How much more often both halves of an absent key are set than the square of how often one is, as a share of that.
-// With probability 1/blocks the two halves draw one block. Otherwise they draw two blocks, whose loads are negatively
-// correlated: they are multinomial, so with orthonormal (Krawtchouk) polynomials and c_j the coefficients of `one`,
-// the mean of the product is the sum of c_j^2 (-1/(blocks - 1))^j (Diaconis and Griffiths 2012). Here c_0 and c_1 are
-// used as they are, and all others, together the variance that is left, as c_2: an upper bound.
-double two_blocks_excess(double blocks, std::uint32_t k, double n, unsigned block_bits) {
-  const std::array<double, 17> common = common_words(k);
+// The means over loads, as in two blocks that are drawn independently.
+Halves mean_halves(double blocks, std::uint32_t k, double n, unsigned block_bits) {
+  const std::array<double, 17>& common = common_words(k);
   const double same_bit = 16.0 / block_bits;
   const double log_zero = std::log(1 - static_cast<double>(k) / block_bits);
-  const Halves mean = mean_over_loads(blocks, n, [&](double i) {
+  return mean_over_loads(blocks, n, [&](double i) {
     if (i == 0) return Halves{};
     const double set = -std::expm1(i * log_zero);
     const double one = integer_power(set, k);
@@ -105,6 +113,14 @@ double two_blocks_excess(double blocks, std::uint32_t k, double n, unsigned bloc
       both = both * factor + *share;
     return Halves{one, one * one, one * i, both * one * one};
   });
+}
+
+// How much more often both halves of an absent key are set than the square of how often one is, as a share of that.
+// With probability 1/blocks the two halves draw one block. Otherwise they draw two blocks, whose loads are negatively
+// correlated: they are multinomial, so with orthonormal (Krawtchouk) polynomials and c_j the coefficients of `one`,
+// the mean of the product is the sum of c_j^2 (-1/(blocks - 1))^j (Diaconis and Griffiths 2012). Here c_0 and c_1 are
+// used as they are, and all others, together the variance that is left, as c_2: an upper bound.
+double two_blocks_excess(const Halves& mean, double blocks, double n) {
   const double square = mean.one * mean.one;
   if (!(square > 0)) return 0;
   if (blocks < 2) return mean.both / square - 1;
@@ -118,6 +134,17 @@ double two_blocks_excess(double blocks, std::uint32_t k, double n, unsigned bloc
 
 // An excess below 1 % is left out, so that the plans of large filters are those of the square.
 constexpr double kSmallExcess = 0.01;
+
+// The mean over loads, or the exact fpr if it is higher.
+double higher_fpr(double mean, double blocks, std::uint32_t k, double n, unsigned block_bits) {
+  if (block_bits == 512) {
+    const double exact = k <= kFewHashes ? exact_blocked_fpr(blocks, k, n, block_bits, mean) : 0;
+    return std::min(1.0, std::max(mean, exact));
+  }
+  // The result is never below the exact fpr, and it rises with n, because both values do.
+  const double exact = exact_blocked_fpr(blocks, k, n, block_bits);
+  return std::min({1.0, std::max(mean, exact), std::max(exact, kExactFrom)});
+}
 
 // P(at least `hits` of i trials succeed), each with probability q.
 double upper_tail(double i, double q, std::uint32_t hits) {
@@ -164,19 +191,16 @@ double blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits
   const double log_zero = std::log(1 - static_cast<double>(k) / block_bits);
   const double mean = mean_over_loads(
       blocks, n, [&](double i) { return integer_power(-std::expm1(i * log_zero), k); });
-  if (block_bits == 512) {
-    const double exact = k <= kFewHashes ? exact_blocked_fpr(blocks, k, n, block_bits) : 0;
-    return std::min(1.0, std::max(mean, exact));
-  }
-  // The result is never below the exact fpr, and it rises with n, because both values do.
-  const double exact = exact_blocked_fpr(blocks, k, n, block_bits);
-  return std::min({1.0, std::max(mean, exact), std::max(exact, kExactFrom)});
+  return higher_fpr(mean, blocks, k, n, block_bits);
 }
 
 double two_blocks_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits) {
-  const double in_one = blocked_fpr(blocks, k, n, block_bits);
+  if (n <= 0) return 0;
+  if (n / blocks > kHopelessLoad) return 1;
+  const Halves mean = mean_halves(blocks, k, n, block_bits);
+  const double in_one = higher_fpr(mean.one, blocks, k, n, block_bits);
   if (in_one <= 0 || in_one >= 1) return in_one;
-  const double excess = two_blocks_excess(blocks, k, n, block_bits);
+  const double excess = two_blocks_excess(mean, blocks, n);
   const double counted = std::min(excess, 2 * (excess - kSmallExcess));
   return std::min(in_one, in_one * in_one * (1 + std::max(0.0, counted)));
 }

@@ -23,14 +23,14 @@ namespace bloomery::detail {
 namespace {
 
 // Words start, start + stride, ... of sixteen: the choices of detail/layout.hpp.
-unsigned words_of(unsigned start, unsigned stride, std::uint32_t k) {
+constexpr unsigned words_of(unsigned start, unsigned stride, std::uint32_t k) {
   unsigned words = 0;
   for (unsigned j = 0; j < k; ++j) words |= 1U << (start + j * stride) % 16;
   return words;
 }
 
-std::array<unsigned, 64> choices_of(std::uint32_t k) {
-  std::array<unsigned, 64> choices;
+constexpr std::array<unsigned, 64> choices_of(std::uint32_t k) {
+  std::array<unsigned, 64> choices{};
   for (unsigned choice = 0; choice < 64; ++choice)
     choices[choice] = words_of(choice % 16, 2 * (choice / 16) + 1, k);
   return choices;
@@ -87,11 +87,16 @@ const std::vector<Term>& known_terms(std::uint32_t k, unsigned block_bits) {
 
 }  // namespace
 
-std::array<double, 17> common_words(std::uint32_t k) {
-  std::array<double, 17> shares{};
-  for (const unsigned words : choices_of(k))
-    shares[static_cast<unsigned>(std::popcount(words & words_of(0, 1, k)))] += 1.0 / 64;
-  return shares;
+const std::array<double, 17>& common_words(std::uint32_t k) {
+  static constexpr auto kShares = [] {
+    std::array<std::array<double, 17>, 17> shares{};
+    for (unsigned count = 0; count <= 16; ++count)
+      for (const unsigned words : choices_of(count))
+        shares[count][static_cast<unsigned>(std::popcount(words & words_of(0, 1, count)))] +=
+            1.0 / 64;
+    return shares;
+  }();
+  return kShares[k];
 }
 
 double exact_blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits) {
@@ -101,6 +106,18 @@ double exact_blocked_fpr(double blocks, std::uint32_t k, double n, unsigned bloc
     sum = sum + DoubleDouble{term.weight, 0} * exp(log_clear);
   }
   return std::clamp(sum.high, 0.0, 1.0);
+}
+
+double exact_blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits,
+                         double mean) {
+  // In doubles a term is off by less than 1e-15 times its weight, and so is each partial sum. All weights together are
+  // at most 2^k.
+  constexpr double kError = 1e-11;
+  double sum = 0;
+  for (const Term& term : known_terms(k, block_bits))
+    sum += term.weight * std::exp(n * std::log1p(-term.hit.high / blocks));
+  if (sum + kError < mean) return mean;
+  return exact_blocked_fpr(blocks, k, n, block_bits);
 }
 
 }  // namespace bloomery::detail

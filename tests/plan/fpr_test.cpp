@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -84,6 +85,35 @@ TEST(Fpr, ExactTheoryAgreesWithItself) {
         EXPECT_NEAR(static_cast<double>(mean_over_loads(blocks, k, n) / closed), 1, 1e-5)
             << k << " " << blocks << " " << n;
       }
+}
+
+// (1 - (1 - k/512)^i)^k over every load i of Poisson's distribution, in long doubles.
+long double mean_over_every_load(double load, std::uint32_t k) {
+  long double sum = 0;
+  for (int i = 1; i < 3000; ++i) {
+    const long double log_probability = i * std::log(static_cast<long double>(load)) - load -
+                                        std::lgamma(static_cast<long double>(i) + 1);
+    const long double set = -std::expm1(i * std::log1p(-static_cast<long double>(k) / 512));
+    sum += std::exp(log_probability) * std::pow(set, static_cast<long double>(k));
+  }
+  return sum;
+}
+
+// The sum over loads ends where it no longer changes, and the exact rate is computed only where it may be higher.
+TEST(Fpr, OfBlocksIsTheMeanOverEveryLoadOrTheExactOneIfThatIsHigher) {
+  constexpr double kBlocks = 1e6;
+  int exact_is_higher = 0;
+  for (const std::uint32_t k : {1U, 2U, 3U, 5U, 7U, 8U, 9U, 12U, 16U})
+    for (const double load : {0.001, 0.1, 1.0, 3.5, 10.0, 40.0, 64.0, 200.0}) {
+      const auto mean = static_cast<double>(mean_over_every_load(load, k));
+      const double exact =
+          k > detail::kFewHashes ? 0 : detail::exact_blocked_fpr(kBlocks, k, load * kBlocks, 512);
+      exact_is_higher += exact > mean ? 1 : 0;
+      EXPECT_NEAR(detail::blocked_fpr(kBlocks, k, load * kBlocks) / std::max(mean, exact), 1, 1e-12)
+          << k << " " << load;
+    }
+  EXPECT_GT(exact_is_higher, 10);
+  EXPECT_LT(exact_is_higher, 40);
 }
 
 // The rate of 4,000 arrays that are filled with random keys: the mean, and its standard error.

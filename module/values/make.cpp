@@ -29,12 +29,12 @@ Header plan_header(const Request& request) {
     header.key = request.key ? *request.key : random_seed(HashFamily::siphash);
   if (request.kind == Kind::counting) {
     const Layout layout = counting_layout(request.counter_bits, request.fpr);
-    header.sub_filters = {sizes_of(plan_once(request.capacity, request.fpr, layout))};
+    header.sub_filters = {sizes_of(plan(request.capacity, request.fpr, layout))};
     return header;
   }
   if (request.kind == Kind::window) {
-    header.window = window_plan_once(request.unit, request.window, request.capacity, request.fpr,
-                                     request.slices);
+    header.window =
+        window_plan(request.unit, request.window, request.capacity, request.fpr, request.slices);
     header.sub_filters = {sizes_of(header.window.slice)};
     header.sub_filters[0].bytes = header.window.bytes();
     return header;

@@ -12,7 +12,7 @@ namespace bloomery::server {
 [[nodiscard]] std::uint64_t bytes_of(const Header& header) noexcept;
 
 // The items that it has room for once it has grown as far as the limit lets it: its own capacity and
-// that of every sub-filter to come. It needs some 100 plans (plans.hpp) at most: further sub-filters count as if they
+// that of every sub-filter to come. It needs some 100 plans at most: further sub-filters count as if they
 // had the lowest rate, so the result may be too low, and is never too high.
 [[nodiscard]] std::uint64_t max_scaled_capacity(const Header& header, std::uint64_t limit) noexcept;
 

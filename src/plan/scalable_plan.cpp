@@ -58,7 +58,7 @@ ScalablePlan scalable_plan(std::uint64_t first_capacity, double fpr, std::uint32
     refuse(PlanField::tightening, "tightening " + number(tightening) +
                                       " is too low for a false-positive rate above 0.05; give a "
                                       "ratio from 0.45");
-  const Layout chosen = layout.value_or(plan(1, fpr).layout);
+  const Layout chosen = layout.value_or(detail::default_layout(fpr));
   return {plan(first_capacity, fpr * (1 - tightening), chosen), growth, tightening, fpr};
 }
 

@@ -3,7 +3,9 @@
 #include <bloomery/plan.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <string>
 
 #include "plan/layouts.hpp"
@@ -129,6 +131,70 @@ std::uint32_t cheapest_hashes(Layout layout, Cost cost) {
   }
   return best;
 }
+
+// The hash count that needs the fewest blocks; of several the lowest. From the best count on, the blocks rise in both
+// directions. So the search starts at the textbook's count and goes both ways, until four counts in a row are worse
+// than the best.
+std::optional<Plan> search_smallest(Layout layout, std::uint64_t capacity, double fpr,
+                                    std::optional<std::uint32_t> hashes) {
+  const auto items = static_cast<double>(capacity);
+  const auto bits_with = [&](std::uint32_t k) {
+    return blocks_for_fpr(layout, k, items, fpr) * kBlockBits;
+  };
+  const std::uint32_t step = detail::key_blocks(layout), most = max_hashes(layout);
+  const auto textbook = static_cast<std::uint32_t>(lower_bound_bits(fpr)) / step * step;
+  const std::uint32_t start = hashes.value_or(std::clamp(textbook, step, most));
+  Plan best{layout, bits_with(start), start, capacity, fpr};
+  // Takes the count if it is better. Returns whether it is as good or better; as long as none does, all are as good.
+  const auto try_count = [&](std::uint32_t k) {
+    const auto do_with = [&](std::uint64_t bits) {
+      return predicted_fpr(layout, bits, k, items) <= fpr;
+    };
+    if (!do_with(best.bits != 0 ? best.bits : max_bits(layout))) return best.bits == 0;
+    if (best.bits == 0 || (best.bits > kBlockBits && do_with(best.bits - kBlockBits))) {
+      best.bits = bits_with(k);
+      best.hashes = k;
+    }
+    best.hashes = std::min(best.hashes, k);
+    return true;
+  };
+  if (!hashes) {
+    for (std::uint32_t k = start + step, last = start; k <= most && k <= last + 4 * step; k += step)
+      if (try_count(k)) last = k;
+    for (std::uint32_t k = start - step, last = start; k >= step && k + 4 * step >= last; k -= step)
+      if (try_count(k)) last = k;
+  }
+  return best.bits == 0 ? std::nullopt : std::optional(best);
+}
+
+// The latest plans of a thread, by request: filters with the same parameters are made in large numbers, one per user.
+class LatestPlans {
+ public:
+  std::optional<Plan> get(Layout layout, std::uint64_t capacity, double fpr,
+                          std::optional<std::uint32_t> hashes) {
+    const Request request{layout, capacity, fpr, hashes};
+    for (const Made& made : made_)
+      if (made.request == request) return made.plan;
+    const auto plan = search_smallest(layout, capacity, fpr, hashes);
+    made_[next_++ % made_.size()] = {request, plan};
+    return plan;
+  }
+
+ private:
+  struct Request {
+    Layout layout{};
+    std::uint64_t capacity = 0;  // no request has 0
+    double fpr = 0;
+    std::optional<std::uint32_t> hashes;
+    friend bool operator==(const Request&, const Request&) = default;
+  };
+  struct Made {
+    Request request;
+    std::optional<Plan> plan;
+  };
+  std::array<Made, 64> made_{};
+  std::size_t next_ = 0;
+};
 
 // Refuses a counting plan with more bits per key than the limit. `plan` is nullopt if even the largest
 // filter is too small.
@@ -257,39 +323,10 @@ Plan from_bits_and_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashe
 
 }  // namespace
 
-// The hash count that needs the fewest blocks; of several the lowest. From the best count on, the blocks rise in both
-// directions. So the search starts at the textbook's count and goes both ways, until four counts in a row are worse
-// than the best.
 std::optional<Plan> detail::smallest_plan(Layout layout, std::uint64_t capacity, double fpr,
                                           std::optional<std::uint32_t> hashes) {
-  const auto items = static_cast<double>(capacity);
-  const auto bits_with = [&](std::uint32_t k) {
-    return blocks_for_fpr(layout, k, items, fpr) * kBlockBits;
-  };
-  const std::uint32_t step = key_blocks(layout), most = max_hashes(layout);
-  const auto textbook = static_cast<std::uint32_t>(lower_bound_bits(fpr)) / step * step;
-  const std::uint32_t start = hashes.value_or(std::clamp(textbook, step, most));
-  Plan best{layout, bits_with(start), start, capacity, fpr};
-  // Takes the count if it is better. Returns whether it is as good or better; as long as none does, all are as good.
-  const auto try_count = [&](std::uint32_t k) {
-    const auto do_with = [&](std::uint64_t bits) {
-      return predicted_fpr(layout, bits, k, items) <= fpr;
-    };
-    if (!do_with(best.bits != 0 ? best.bits : max_bits(layout))) return best.bits == 0;
-    if (best.bits == 0 || (best.bits > kBlockBits && do_with(best.bits - kBlockBits))) {
-      best.bits = bits_with(k);
-      best.hashes = k;
-    }
-    best.hashes = std::min(best.hashes, k);
-    return true;
-  };
-  if (!hashes) {
-    for (std::uint32_t k = start + step, last = start; k <= most && k <= last + 4 * step; k += step)
-      if (try_count(k)) last = k;
-    for (std::uint32_t k = start - step, last = start; k >= step && k + 4 * step >= last; k -= step)
-      if (try_count(k)) last = k;
-  }
-  return best.bits == 0 ? std::nullopt : std::optional(best);
+  constinit static thread_local LatestPlans latest;
+  return latest.get(layout, capacity, fpr, hashes);
 }
 
 Plan plan(std::uint64_t capacity, double fpr, std::optional<Layout> layout) {

@@ -123,6 +123,16 @@ std::uint32_t small_count(const Flag& flag, const std::string& text) {
   return static_cast<std::uint32_t>(count);
 }
 
+// .request.url is how jq names a field; here it would be a field of that name, which no line has.
+[[noreturn]] void refuse_jq_path(const std::string& text) {
+  std::string path = text;
+  std::replace(path.begin(), path.end(), '.', '/');
+  refuse(
+      fmt::format("--json-key '{}' begins with a dot; give {} for that field, as a path, or /{} "
+                  "for a field whose name has the dot",
+                  text, path, text));
+}
+
 }  // namespace
 
 void set_value(Options& options, const Flag& flag, const std::string& text) {
@@ -207,6 +217,7 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
             fmt::format("--json-key '{}' is neither the name of a field nor a path such as "
                         "/request/url, with ~0 for ~ and ~1 for /",
                         text));
+      if (text.size() > 1 && text.front() == '.') refuse_jq_path(text);
       options.key.json_field = text;
       break;
     case FlagId::ignore_case:
@@ -220,11 +231,10 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
       options.out = text;
       break;
     case FlagId::threads: {
-      constexpr std::uint64_t kMost = 1024;
-      const std::uint64_t threads = count_of(flag, text);
-      if (threads == 0 || threads > kMost)
-        refuse(fmt::format("-j {}: give a number of threads from 1 to {}", text, kMost));
-      options.threads = static_cast<unsigned>(threads);
+      auto threads = whole_number(text, 10);
+      if (threads && (*threads == 0 || *threads > 1024)) threads.reset();
+      options.threads = static_cast<unsigned>(
+          taken(flag, text, threads, "a number of threads", "one from 1 to 1024"));
       break;
     }
     case FlagId::compress:

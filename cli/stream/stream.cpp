@@ -16,6 +16,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,8 @@ class Stream {
          LineSink& sink)
       : request_(request),
         sink_(sink),
+        input_(inputs.size() == 1 ? inputs[0].name()
+                                  : fmt::format("all {} inputs together", inputs.size())),
         progress_(options.progress && !options.quiet, request.print, total_bytes(inputs)),
         blocks_(new_blocks(kBlocks + threads_of(options))),
         full_(threads_of(options), options.end, options.key, sink.wanted()),
@@ -131,11 +134,10 @@ class Stream {
   void stop_before_bad_line(FoundLines& found) {
     const Keys& keys = found.keys;
     found.ends.resize(std::max(keys.hashes.size(), keys.views.size()));
-    failure_ =
-        Error(ErrorCode::invalid_argument,
-              fmt::format("line {} of the input is not a JSON object: {}; the lines before it "
-                          "are done",
-                          group_digits(result_.lines + found.ends.size() + 1), keys.problem));
+    failure_ = Error(
+        ErrorCode::invalid_argument,
+        fmt::format("line {} of {} is not a JSON object: {}; the lines before it are done",
+                    group_digits(result_.lines + found.ends.size() + 1), input_, keys.problem));
   }
 
   // A signal ends the run after the lines that are decided.
@@ -176,6 +178,7 @@ class Stream {
 
   const StreamRequest& request_;
   LineSink& sink_;
+  const std::string input_;  // as messages name it
   Interrupt interrupt_;
   Progress progress_;
   BlockQueue free_;

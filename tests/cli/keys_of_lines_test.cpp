@@ -61,7 +61,12 @@ TEST_F(KeysOfLines, ALineThatIsNoJsonEndsTheRunBehindTheLinesBeforeIt) {
   const auto ran = run({"dedup", "-q", "--json-key", "a"}, "{\"a\":1}\n{\"a\":2}\nno\n{\"a\":3}\n");
   EXPECT_EQ(ran.code, 2);
   EXPECT_EQ(ran.out, "{\"a\":1}\n{\"a\":2}\n");
-  EXPECT_TRUE(says(ran.err, "line 3 of the input is not a JSON object"));
+  EXPECT_TRUE(says(ran.err, "line 3 of standard input is not a JSON object"));
+  const std::string lines = file("events.jsonl", "{}\n[]\n");
+  EXPECT_TRUE(says(run({"dedup", "-q", "--json-key", "a", lines}).err,
+                   "line 2 of " + lines + " is not a JSON object"));
+  EXPECT_TRUE(says(run({"dedup", "-q", "--json-key", "a", file("other.jsonl", "{}\n"), lines}).err,
+                   "line 3 of all 2 inputs together is not a JSON object"));
   EXPECT_TRUE(says(ran.err, "grep '^[[:space:]]*{'"));
   const std::string filter = made("f.bloom", "");
   std::string text;

@@ -84,6 +84,18 @@ TEST(Options, KeysAreSaidOnce) {
     EXPECT_TRUE(says(refused_options({"dedup", "--json-key", field}), "--json-key")) << field;
   for (const char* const field : {"a~", "/a~0", "/a~1b", "/~0~1"})
     EXPECT_EQ(parse_options({"dedup", "--json-key", field}).key.json_field, field);
+  EXPECT_TRUE(says(refused_options({"dedup", "--json-key", ".request.url"}),
+                   "begins with a dot; give /request/url for that field, as a path, or "
+                   "/.request.url for a field"));
+}
+
+TEST(Options, ThreadsAreFromOneTo1024) {
+  EXPECT_EQ(parse_options({"dedup", "-j", "1"}).threads, 1U);
+  EXPECT_EQ(parse_options({"dedup", "-j1024"}).threads, 1024U);
+  for (const char* const threads : {"0", "1025", "-1", "2M", "", "18446744073709551616"})
+    EXPECT_TRUE(says(refused_options({"dedup", "-j", threads}),
+                     "' is not a number of threads: give one from 1 to 1024"))
+        << threads;
 }
 
 TEST(Options, SeedsAndHashes) {
@@ -235,10 +247,6 @@ TEST(Options, TakeValuesUpToTheirEnds) {
   for (int i = 2; i <= 64; ++i) fields += "," + std::to_string(i);
   EXPECT_EQ(parse_options({"dedup", "-k", fields}).key.fields.size(), 64U);
   EXPECT_TRUE(says(refused_options({"dedup", "-k", fields + ",65"}), "at most 64 fields"));
-  for (const char* const threads : {"1", "1024"})
-    EXPECT_EQ(parse_options({"dedup", "-j", threads}).threads, std::stoul(threads));
-  for (const char* const threads : {"0", "1025"})
-    EXPECT_TRUE(says(refused_options({"dedup", "-j", threads}), "threads from 1 to 1024"));
   const auto seed = [](const std::string& text) {
     return parse_options({"create", "f", "--seed", text}).seed;
   };

@@ -3,7 +3,9 @@
 //
 // Inserts go into a cleared filter; look-ups ask one that is filled to its capacity. Single means one
 // call per key; bulk means insert_many and may_contain_many.
+#include <bloomery/counting_filter.hpp>
 #include <bloomery/filter.hpp>
+#include <bloomery/scalable_filter.hpp>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -35,7 +37,7 @@ struct Options {
   std::uint64_t cached_keys = 1'000'000;
   unsigned repetitions = 7;
   std::vector<double> fprs = {0.01, 0.001, 0.0001};
-  std::vector<std::string> sections = {"blocked", "layouts", "cached"};
+  std::vector<std::string> sections = {"blocked", "layouts", "cached", "made"};
   bool fastest = false;
   std::string json;
 
@@ -278,6 +280,37 @@ void bench_cached(Report& report, const Options& options, const Workload& work, 
   if (!peers.empty()) compare_with_peer(report, medians, ours, fpr, {single, 1}, " in cache");
 }
 
+// Filters for some 1,000 keys, as many as there are users: with a capacity that no filter had before, or with one and
+// the same.
+template <class Make>
+void add_made(Contest& contest, const std::string& kind, Make make) {
+  constexpr std::uint64_t kNew = 100, kAgain = 10'000;
+  static std::uint64_t capacity = 1000;
+  const auto made = [make](std::uint64_t filters, std::uint64_t step) {
+    std::uint64_t yes = 0;
+    for (std::uint64_t i = 0; i < filters; ++i)
+      yes += make(step == 0 ? 1000 : capacity += step).may_contain(i) ? 1 : 0;
+    return yes;
+  };
+  contest.add({kind + ", new", kNew, [made] { return made(kNew, 1); }});
+  contest.add({kind + ", again", kAgain, [made] { return made(kAgain, 0); }});
+}
+
+void bench_made(Report& report, const Options& options) {
+  Contest contest;
+  add_made(contest, "plain", [](std::uint64_t keys) { return Filter(keys, 0.01); });
+  add_made(contest, "counting", [](std::uint64_t keys) { return CountingFilter(keys, 0.01); });
+  add_made(contest, "scalable", [](std::uint64_t keys) { return ScalableFilter(keys, 0.01); });
+  report.heading("making filters for 1,000 keys at 1 %");
+  Table table({"parameters", "microseconds"});
+  for (const Timing& timing : contest.run(options.repetitions * 10)) {
+    const double microseconds = timing.median() / 1000;
+    table.row({timing.name, fmt::format("{:.2f}", microseconds)});
+    report.number("made", timing.name, microseconds);
+  }
+  table.print();
+}
+
 void run(const Options& options) {
   Report report(kProgram);
   const std::uint64_t slice = std::max<std::uint64_t>(1, options.keys / 5);
@@ -297,6 +330,7 @@ void run(const Options& options) {
     for (const double fpr : options.fprs)
       if (fpr >= 0.001) bench_cached(report, options, work, fpr);
   }
+  if (options.wants("made")) bench_made(report, options);
   report.finish(options.json);
 }
 
@@ -312,7 +346,7 @@ int main(int argc, char** argv) {
   app.add_option("--repetitions", options.repetitions)->capture_default_str();
   app.add_option("--rates", options.fprs)->capture_default_str();
   app.add_option("--sections", options.sections)
-      ->check(CLI::IsMember({"blocked", "layouts", "cached"}))
+      ->check(CLI::IsMember({"blocked", "layouts", "cached", "made"}))
       ->capture_default_str();
   app.add_flag("--fastest", options.fastest,
                "the fastest repetition, not the median: for a busy machine");

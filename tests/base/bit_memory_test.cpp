@@ -9,8 +9,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "support/effort.hpp"
 #include "support/expect_error.hpp"
@@ -41,6 +43,20 @@ TEST(BitMemory, IsZeroedThoughTheHeapWasNot) {
     ASSERT_TRUE(all_zero(memory.bytes()));
     std::fill(memory.bytes().begin(), memory.bytes().end(), std::byte{0xFF});
   }
+}
+
+// A program may have a filter for each of its users.
+TEST(BitMemory, TakesNoHugePageForAFewBytes) {
+  const auto pages = [] {
+    std::size_t count = 0;
+    std::ifstream("/proc/self/statm") >> count;
+    return count;
+  };
+  constexpr std::size_t kFilters = 500, kPagesOfAHugePage = 512;
+  std::vector<BitMemory> filters;
+  const std::size_t before = pages();
+  for (std::size_t i = 0; i < kFilters; ++i) filters.emplace_back(64);
+  EXPECT_LT(pages(), before + kFilters * kPagesOfAHugePage / 4);
 }
 
 TEST(BitMemory, MovesWithoutCopyingAndLeavesNothingBehind) {

@@ -5,6 +5,7 @@
 #include <bloomery/error.hpp>
 #include <bloomery/scalable_filter.hpp>
 
+#include "base/zeros.hpp"
 #include "format/fields.hpp"
 
 #include <algorithm>
@@ -26,6 +27,7 @@ enum SectionPlace : std::size_t {
   inserted_in_slices_at = kSectionAt + 48,
   has_delta_at = kSectionAt + 12,
   frozen_end = kSectionAt + 16,
+  delta_zeros_at = kSectionAt + 45,  // the upper bytes of its layout
   delta_end = kSectionAt + 48,
 };
 static_assert(sub_filters_at + kMaxSubFilters * sub_filter_entry_bytes <= kSectionEnd);
@@ -176,7 +178,10 @@ std::size_t decode_frozen(const Plan& array, const std::byte* page, Header& head
   visit_fields(plan, FieldReader(page));
   const auto has = load_le<std::uint32_t>(page + has_delta_at);
   if (has > 1) refuse("unknown fields of a frozen filter");
-  if (has == 1) visit_delta(plan.delta.emplace(), FieldReader(page));
+  if (has == 1) {
+    visit_delta(plan.delta.emplace(), FieldReader(page));
+    if (!is_zeros({page + delta_zeros_at, page + delta_end})) refuse("a delta of unknown layout");
+  }
   bloomery::validate(plan);
   header.plan = plan;
   return has == 1 ? delta_end : frozen_end;

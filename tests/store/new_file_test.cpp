@@ -8,6 +8,8 @@
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
 
+#include <optional>
+
 namespace bloomery::test {
 namespace {
 
@@ -222,6 +224,39 @@ TEST(NewFile, ThatAnotherProcessMakesIsNamedAsItWillBe) {
   ASSERT_TRUE(other.try_lock());
   expect_error(ErrorCode::locked, {path + ": another process is making it"},
                [&] { FilterFile::create(path, plan_of(Layout::blocked)); });
+}
+
+// It may be that of another process, which is just published, and the name may have a third one's by then: whatever
+// they do before any one of our calls, no file of theirs is removed.
+TEST(NewFile, ThatAnotherProcessPublishesMeanwhileIsNoLeftover) {
+  const Plan plan = plan_of(Layout::blocked);
+  for (const bool makes_another : {false, true}) {
+    bool reached = true;
+    for (std::uint64_t call = 1; reached; ++call) {
+      SCOPED_TRACE(call);
+      FakeOs os(96 * 1024);
+      auto theirs = Files(os).rebuild(kFakePath, plan);
+      theirs.insert(1);
+      std::optional<FilterFile> another;
+      reached = false;
+      os.interrupt_before(os.calls() + call, [&] {
+        reached = true;
+        theirs.close();
+        if (!makes_another) return;
+        os.unlink(kFakePath);
+        another = Files(os).rebuild(kFakePath, plan);
+        another->insert(2);
+      });
+      const ErrorCode refused = code_of([&] { Files(os).create(kFakePath, plan).close(); });
+      os.interrupt_before(0, {});
+      EXPECT_TRUE(refused == ErrorCode::exists || refused == ErrorCode::locked);
+      theirs.close();
+      if (another) another->close();
+      EXPECT_TRUE(Files(os).open(kFakePath).may_contain(another ? 2 : 1));
+      EXPECT_EQ(os.names(), 1U);
+      ASSERT_FALSE(HasFailure());
+    }
+  }
 }
 
 }  // namespace

@@ -256,6 +256,13 @@ TEST(RedisBloom, BitsFillTheirBytesButInOldFilters) {
     power.bytes += 1;
     EXPECT_TRUE(refused(power)) << exponent;
   }
+  // 2^64 bits have no number.
+  for (const std::uint8_t exponent : {63, 64, 255}) {
+    redisbloom::SubFilter large;
+    large.exponent = exponent;
+    redisbloom::fill_in_bits(large);
+    EXPECT_EQ(large.bits, exponent == 63 ? std::uint64_t{1} << 63 : 0);
+  }
 }
 
 // Every byte of a header changed in turn: an error, or a header whose fields lead nowhere else.

@@ -206,7 +206,6 @@ void PartitionBuilder::fill(BuiltPartition& partition) {
 BuiltPartition PartitionBuilder::build(std::span<std::uint64_t> keys, std::uint32_t bits) {
   constexpr std::size_t kMostKeys = std::size_t{1} << 31;
   BuiltPartition partition;
-  if (keys.empty()) return partition;
   partition.bits = bits;
   const auto try_once = [&](std::uint32_t attempt) {
     partition.keys = keys.size();

@@ -82,6 +82,41 @@ TEST_P(Meeting, AReaderLooksAgain) {
   });
 }
 
+// Once it has the lock, a writer has the file that is at the path, not one that was replaced before.
+TEST_P(Meeting, AWriterOpensTheFile) {
+  for (const bool shared : {false, true}) {
+    if (shared && (kind_of(kind().plan) != Kind::plain || durability() != Durability::process))
+      continue;
+    bool reached = true;
+    for (std::uint64_t call = 1; reached; ++call) {
+      SCOPED_TRACE((shared ? "shared, call " : "alone, call ") + std::to_string(call));
+      FakeOs os(96 * 1024);
+      Files(os).create(kFakePath, kind().plan).close();
+      auto other = Files(os).rebuild(kFakePath, kind().plan);
+      other.insert(std::uint64_t{1});
+      reached = false;
+      os.interrupt_before(os.calls() + call, [&] {
+        reached = true;
+        other.close();
+      });
+      try {
+        auto file = Files(os).open(
+            kFakePath, {.access = Access::write, .durability = durability(), .shared = shared});
+        EXPECT_TRUE(file.may_contain(std::uint64_t{1}));
+        file.insert(std::uint64_t{2});
+        file.close();
+        EXPECT_TRUE(Files(os).open(kFakePath).may_contain(std::uint64_t{2}));
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::locked) << error.what();
+      }
+      os.interrupt_before(0, {});
+      other.close();
+      EXPECT_TRUE(Files(os).open(kFakePath).may_contain(std::uint64_t{1}));
+      ASSERT_FALSE(HasFailure());
+    }
+  }
+}
+
 // What a reader has replayed in memory after a loss of power is what the file still says, until a writer has
 // recovered it.
 TEST(Reload, OfWhatNobodyHasChangedIsNothing) {

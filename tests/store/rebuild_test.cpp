@@ -89,6 +89,26 @@ TEST_F(Rebuild, NeedsNoOldOne) {
   EXPECT_TRUE(FilterFile::open(fresh).may_contain(3));
 }
 
+// Something else has got the name that the new file is written under. It is neither published nor removed.
+TEST_F(Rebuild, PublishesNothingElse) {
+  for (const char* name : {"cache.bloom", "fresh"}) {
+    const std::string path = scratch_ / name;
+    const std::string temporary = scratch_ / (std::string(".") + name + ".new");
+    const bool has_old = std::filesystem::exists(path);
+    {
+      auto file = FilterFile::rebuild(path, plan_);
+      file.insert(2);
+      std::ofstream(scratch_ / "letter") << "a letter";
+      std::filesystem::rename(scratch_ / "letter", temporary);
+      EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::missing);
+    }
+    EXPECT_EQ(read_bytes(temporary).size(), 8U);
+    std::filesystem::remove(temporary);
+    EXPECT_EQ(std::filesystem::exists(path), has_old);
+  }
+  EXPECT_TRUE(has(1));
+}
+
 void merge_in_pieces(FilterFile& file, std::span<const std::byte> bytes) {
   constexpr std::size_t kPiece = 50'001;
   for (std::size_t at = 0; at < bytes.size(); at += kPiece)

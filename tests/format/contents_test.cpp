@@ -149,6 +149,26 @@ TEST_P(ContentsOfEveryKind, TakeOnlyTheKeysOfFiltersLikeThemselves) {
   }
 }
 
+// Only counters have a plain filter within them.
+TEST(Contents, SayWhyTheyCannotBeMerged) {
+  const Plan one = plan(1000, 0.01);
+  const FilterPlan plain = one, counting = counting_plan({.capacity = 1000, .fpr = 0.01}),
+                   scalable = scalable_plan(1000, 0.01),
+                   window = window_plan(WindowUnit::seconds, 80, 1000, 0.01);
+  const auto why = [](const FilterPlan& into, const FilterPlan& from) {
+    return error_of([&] { empty(into)->require_mergeable(*empty(from), "f"); },
+                    ErrorCode::wrong_kind);
+  };
+  EXPECT_EQ(why(plain, counting),
+            "f: is a plain filter; no counting filter can be merged into it; in C++ merge its "
+            "to_plain()");
+  EXPECT_EQ(why(plain, scalable), "f: is a plain filter; no scalable filter can be merged into it");
+  EXPECT_EQ(why(plain, window), "f: is a plain filter; no window filter can be merged into it");
+  EXPECT_EQ(why(counting, plain),
+            "f: is a counting filter; bits without counts cannot be added to it; merge a counting "
+            "filter");
+}
+
 // Keys that the filter has need no room: a batch of them is taken also by a filter that cannot grow any more.
 TEST(ScalableContents, AskForNoRoomForTheirOwnKeys) {
   const auto contents = empty(scalable_plan(10, 0.01, 1, 0.25));

@@ -206,6 +206,28 @@ TEST_P(MovedFile, ReplacesNothingAndLosesNothingSilently) {
     }
 }
 
+// A letter, a later format, or a header that is damaged: the writer's filter is gone, and what is there stays.
+TEST_P(MovedFile, IsMissedWhateverIsWrittenOverItsHeader) {
+  constexpr std::size_t kCopy = 4096;
+  for (const auto& [at, bytes] :
+       {std::pair{0U, kCopy}, {8U, std::size_t{1}}, {100U, std::size_t{1}}}) {
+    const std::string path = scratch_ / "f";
+    auto writer = FilterFile::create(path, kind().plan, {.durability = durability()});
+    writer.insert(std::uint64_t{1});
+    writer.sync();
+    writer.insert(std::uint64_t{2});
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    for (const std::size_t copy : {std::size_t{0}, kCopy})
+      file.seekp(static_cast<std::streamoff>(copy + at))
+          .write(std::string(bytes, 'x').data(), static_cast<std::streamsize>(bytes));
+    file.close();
+    const auto there = read_bytes(path);
+    EXPECT_EQ(code_of([&] { writer.close(); }), ErrorCode::missing) << at;
+    EXPECT_EQ(read_bytes(path), there) << at;
+    fs::remove(path);
+  }
+}
+
 TEST_P(MovedFile, IsMissedByAWriterThatAsks) {
   for (const Writing writing : {Writing::opened, Writing::written, Writing::shared})
     for (const Fate fate : kFates) {

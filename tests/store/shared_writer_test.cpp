@@ -116,8 +116,11 @@ TEST_F(SharedWriter, CreatesWhereThereIsNone) {
                [&] { FilterFile::open_or_create(path_, plan(2000, 0.01), options); });
   EXPECT_TRUE(two.insert("a"));
   EXPECT_TRUE(one.may_contain("a"));
+  EXPECT_TRUE(one.insert("b"));
   one.close();
+  EXPECT_EQ(two.inserted(), 1U);
   two.close();
+  EXPECT_EQ(two.inserted(), 2U) << "with what the other has counted";
   EXPECT_TRUE(verify(path_).ok());
   EXPECT_EQ(scratch_.files(), 1U);
 }

@@ -156,6 +156,26 @@ def hostile_is_refused(module):
             yield "the server is gone"
 
 
+def changes_end_loading(module):
+    """What changes the items of a filter ends its loading, and what changes nothing does not."""
+    with Server(module) as server:
+        server.ask("CF.RESERVE", "k", 8)
+        server.ask("CF.ADD", "k", "there")  # the first entry of a bucket of two, so not the last of all
+        (_, start), (last, entries) = dumped(server, "k", "CF")
+        for words, ends in (
+                (("ADD", "new"), True), (("ADDNX", "new"), True), (("ADDNX", "there"), False),
+                (("INSERT", "ITEMS", "new"), True), (("INSERTNX", "ITEMS", "new"), True),
+                (("INSERTNX", "ITEMS", "there"), False), (("DEL", "there"), True), (("DEL", "new"), False),
+                (("COMPACT",), True), (("EXISTS", "there"), False), (("COUNT", "there"), False)):
+            server.ask("DEL", "k")
+            server.ask("CF.LOADCHUNK", "k", 1, start)
+            server.ask("CF.LOADCHUNK", "k", last - 1, entries[:-1])
+            server.ask(f"CF.{words[0]}", "k", *words[1:])
+            said = try_to(server, "CF.LOADCHUNK", "k", last, b"\1")
+            if said.startswith("ERR the chunk would overwrite") != ends:
+                yield f"the last chunk after {words}: {said}"
+
+
 def arguments_are_refused(module):
     with Server(module) as server:
         server.ask("CF.RESERVE", "empty", 8)
@@ -217,8 +237,7 @@ def is_replicated(module):
 def main(module):
     failed = 0
     for part in (replies_are_redisblooms, files_are_redisblooms, copies_are_equal, hostile_is_refused,
-                 arguments_are_refused,
-                 is_replicated):
+                 changes_end_loading, arguments_are_refused, is_replicated):
         found = list(part(module))
         print("\n".join(found[:10]))
         print(f"{part.__name__}: {len(found)} complaints")

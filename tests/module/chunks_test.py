@@ -97,8 +97,8 @@ def overwritten(server):
             has_all(server, "restored", ITEMS)
         server.ask("FLUSHALL", "SYNC")
 
-        for change in (["BF.CLEAR", "l"], ["BF.DEL", "l", "item:1"], ["BF.MERGE", "l", "l"],
-                       ["BF.ADVANCE", "l", 1 + 2**40]):
+        for change in (["BF.CLEAR", "l"], ["BF.DEL", "l", "item:1"], ["BF.DEL", "l", "absent"],
+                       ["BF.MERGE", "l", "l"], ["BF.ADVANCE", "l", 1 + 2**40]):
             server.ask("CONFIG", "SET", "bf.client-time", "yes")
             load(server, "l", [(1, header), *pieces[:-1]])
             try:

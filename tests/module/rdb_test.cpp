@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <bloomery/error.hpp>
 
+#include <numbers>
 #include <string>
 #include <variant>
 #include <vector>
@@ -215,6 +216,34 @@ TEST(Rdb, OlderEncodingsOfRedisBloomAreRead) {
     const AnyValue empty = make_empty(decode_header(encode_header(filter->header())));
     EXPECT_EQ(whole(*empty).size(), whole(*filter).size());
   }
+}
+
+// The number is that of the bits of an item; neither it nor the exponent is cut to the type that holds it later.
+TEST(Rdb, AFilterHasAsManyHashesAsItsBitsAskFor) {
+  CountedMemory memory;
+  const Bytes bits(1'024);
+  const auto load = [&](double bits_per_entry, std::uint64_t hashes, std::uint64_t exponent = 0) {
+    Fields fields;
+    for (const std::uint64_t number : {0, 1, 0, 2, 5}) fields.number(number);
+    fields.real(0.01);
+    fields.number(hashes);
+    fields.real(bits_per_entry);
+    fields.number(bits.size() * 8);
+    fields.number(exponent);
+    fields.string(bits.data(), bits.size());
+    fields.number(0);
+    return load_redisbloom(fields, kRedisBloomEncoding);
+  };
+  for (const std::uint64_t most : {std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{1'100}}) {
+    const double bits_per_entry = (static_cast<double>(most) - 0.5) / std::numbers::ln2;
+    EXPECT_EQ(load(bits_per_entry, most)->header().sub_filters[0].hashes, most);
+    for (const std::uint64_t wrong : {most - 1, most + 1, most + (std::uint64_t{1} << 32)})
+      EXPECT_THROW((void)load(bits_per_entry, wrong), Error) << wrong;
+  }
+  EXPECT_THROW((void)load(1'100.5 / std::numbers::ln2, 1'101), Error);
+  for (const std::uint64_t exponent : {std::uint64_t{14}, std::uint64_t{256}, std::uint64_t{269}})
+    EXPECT_THROW((void)load(6.5 / std::numbers::ln2, 7, exponent), Error) << exponent;
+  EXPECT_NO_THROW((void)load(6.5 / std::numbers::ln2, 7, 13));
 }
 
 TEST(Rdb, EncodingsFromTheFutureAreRefusedByName) {

@@ -258,6 +258,27 @@ TEST(RedisFault, AnAnswerHasABound) {
   RedisFilter::create({address, "filter"}, plan(1'000, 0.01));
 }
 
+// Also behind one that broke off: a reader of a large filter gets more in all.
+TEST(RedisFault, EveryAnswerHasTheWholeBound) {
+  const Server server;
+  Scripted between(server.path());
+  detail::Connection connection({.port = between.port(), .timeout = 2'000ms});
+  const auto ask = [&](const std::string& answer) {
+    between.say([answer](const Scripted::Words&) { return answer; });
+    return connection.ask({"GET", "key"});
+  };
+  const std::string large = "$41943040\r\n" + std::string(std::size_t{40} << 20, 'x') + "\r\n";
+  std::string many = "*600000\r\n";
+  for (int i = 0; i < 600'000; ++i) many += ":1\r\n";
+  for (const std::string& answer : {large, many}) {
+    for (int again = 0; again < 2; ++again)
+      EXPECT_EQ(ask(answer)->type, answer[0] == '$' ? REDIS_REPLY_STRING : REDIS_REPLY_ARRAY);
+    test::expect_error(ErrorCode::unavailable, {"not a Redis server"},
+                       [&] { ask("*2\r\n" + answer + "?\r\n"); });
+    EXPECT_NO_THROW(ask(answer));
+  }
+}
+
 // A key is not absent, nor new, because something that is no bit is in the place of one.
 TEST(RedisFault, WhatIsNoBitIsNotZero) {
   const Server server;

@@ -120,7 +120,8 @@ TEST_F(ModuleCopies, OfAFullShardSayWhatItWouldTake) {
         return each.make_empty;
       return std::nullopt;
     });
-    expect_error(each.code, {each.says}, [&] { store("x", {"a"}, false, {.port = node.port()}); });
+    expect_error(each.code, {each.says, std::to_string(node.port()) + " 'x:{0}'"},
+                 [&] { store("x", {"a"}, false, {.port = node.port()}); });
     EXPECT_EQ(keys_there(), 8) << "something was left behind";
   }
 }
@@ -144,7 +145,7 @@ TEST_F(ModuleCopies, AreNotMadeWhereAFilterIsBeingMade) {
                        "\x89"
                        "BLC\r\n\x1A\n12345678"});
   for (const bool replace : {false, true})
-    error_of([&] { store("x", {"a"}, replace); }, ErrorCode::locked);
+    expect_error(ErrorCode::locked, {" 'x:{0}:shards'"}, [&] { store("x", {"a"}, replace); });
 }
 
 TEST_F(ModuleCopies, UnderOneKeyAreOfOneSuchFilter) {

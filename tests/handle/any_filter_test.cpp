@@ -75,6 +75,11 @@ TEST_P(AnyKind, SaysWhatItsKindCannot) {
       EXPECT_TRUE(each->may_contain("a"));
     }
   }
+  if (GetParam() != Kind::counting)
+    expect_error(
+        ErrorCode::wrong_kind,
+        {GetParam() == Kind::window ? "older than its window" : "make one of kind counting"},
+        [&] { (void)file.require_removal(); });
   const Hash128 hash = (*memory.hasher())(std::string_view("b"));
   bool absent = false;
   EXPECT_EQ(memory.apply(Operation::insert_absent, {&hash, 1}, {&absent, 1}), 1U);

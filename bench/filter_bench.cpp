@@ -2,7 +2,7 @@
 // another library.
 //
 // Inserts go into a cleared filter; look-ups ask one that is filled to its capacity. Single means one
-// call per key; bulk means insert_many and may_contain_many.
+// call per key; bulk means insert_many and may_contain_many. The section "made" times the making of small filters.
 #include <bloomery/counting_filter.hpp>
 #include <bloomery/filter.hpp>
 #include <bloomery/scalable_filter.hpp>

@@ -1,5 +1,5 @@
 // A reader that meets a writer: whatever the writer does before any one of the reader's calls, the
-// reader gets the filter as it was before or after.
+// reader gets the filter as it was before or after. And a writer that opens a file while another one replaces it.
 #include "format/header.hpp"
 #include "store/fake_os.hpp"
 #include "store/kinds.hpp"

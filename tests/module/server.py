@@ -6,6 +6,7 @@ that any number of tests run at once. The program is redis-server, or what the e
 BLOOMERY_REDIS_SERVER names: another version, or Valkey (servers.py runs every test on several).
 """
 
+import collections
 import os
 import pathlib
 import random
@@ -117,24 +118,32 @@ def request(*words):
     return b"".join(parts)
 
 
-def is_free(port):
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-        return True
+held_ports = collections.deque(maxlen=200)  # the sockets of the last ports: a soak takes thousands
+
+
+def hold_port(port):
+    """Whether the port was free. Then a socket is bound to it that does not listen: a server can listen there, for it
+    may use an address again (SO_REUSEADDR), and no other test finds the port free."""
+    holder = socket.socket()
+    try:
+        holder.bind(("127.0.0.1", port))
+    except OSError:
+        holder.close()
+        return False
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # afterwards: two holders must not share a port
+    held_ports.append(holder)
+    return True
 
 
 def free_port():
-    """A port that is free now, as is its cluster bus port, 10,000 above it.
+    """A port that is free for a server of this program, as is its cluster bus port, 10,000 above it.
 
     Both are below those that the system gives out by itself, from 32,768 on, so that no client's end of a connection
-    takes them before the server does.
+    takes them.
     """
     while True:
         port = random.randrange(10_000, 22_000)
-        if is_free(port) and is_free(port + 10_000):
+        if hold_port(port) and hold_port(port + 10_000):
             return port
 
 

@@ -34,15 +34,20 @@ class Listener {
   std::uint16_t port_ = 0;
 };
 
-inline bool is_free(int port) {
+// Whether the port was free. Then a socket is bound to it until the program ends, without listening: a server can listen
+// there, for it may use an address again (SO_REUSEADDR), and no other test finds the port free.
+inline bool hold_port(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in name{};
   name.sin_family = AF_INET;
   name.sin_port = htons(static_cast<std::uint16_t>(port));
   name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const bool bound = bind(fd, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0;
+  const int yes = 1;  // set afterwards: this socket must not share the port with another holder
+  if (bind(fd, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0 &&
+      setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0)
+    return true;
   close(fd);
-  return bound;
+  return false;
 }
 
 }  // namespace bloomery::test

@@ -17,13 +17,13 @@
 
 namespace bloomery::test {
 
-// A port that is free now, as is its cluster bus port, 10,000 above it. Both are below those that the system gives
-// out by itself, from 32,768 on, so that no client's end of a connection takes them before the server does.
+// A port that is free for a server of this program, as is its cluster bus port, 10,000 above it. Both are below those
+// that the system gives out by itself, from 32,768 on, so that no client's end of a connection takes them.
 inline std::uint16_t free_port() {
   static std::mt19937 random{std::random_device{}()};
   for (;;) {
     const auto port = std::uniform_int_distribution<std::uint16_t>(10'000, 22'000)(random);
-    if (is_free(port) && is_free(port + 10'000)) return port;
+    if (hold_port(port) && hold_port(port + 10'000)) return port;
   }
 }
 

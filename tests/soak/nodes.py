@@ -7,7 +7,6 @@ its master has first.
 
 import re
 import signal
-import socket
 import time
 
 from cluster_test import agree, make_cluster
@@ -22,7 +21,7 @@ class Nodes:
 
     def __init__(self, run):
         draw = run.random
-        self.run, self.held, self.elected, self.missed = run, [], set(), 0
+        self.run, self.elected, self.missed = run, set(), 0
         config = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--cluster-replica-no-failover", "yes",
                   "--cluster-require-full-coverage", draw.choice(("yes", "no")), "--appendonly", "yes",
                   "--appendfsync", "always", "--aof-use-rdb-preamble", draw.choice(("yes", "no")),
@@ -32,17 +31,8 @@ class Nodes:
         for i in range(2 * MASTERS):
             folder = run.folder / f"node{i}"
             folder.mkdir()
-            servers.append(Server(run.options.module, config=config, directory=folder, port=self.hold(free_port())))
+            servers.append(Server(run.options.module, config=config, directory=folder, port=free_port()))
         self.masters, self.replicas = servers[:MASTERS], servers[MASTERS:]
-
-    def hold(self, port):
-        """Keeps others from the ports of a node that is dead for a while: a server can listen where a socket is bound
-        that does not, and free_port() gives no such port."""
-        for number in (port, port + 10_000):
-            self.held.append(socket.socket())
-            self.held[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self.held[-1].bind(("127.0.0.1", number))
-        return port
 
     @property
     def servers(self):
@@ -64,8 +54,6 @@ class Nodes:
         for server in self.servers:
             if server.process and server.process.poll() is None:
                 server.kill()
-        for holder in self.held:
-            holder.close()
 
     def kill(self, server, seconds):
         self.run.count("kills")

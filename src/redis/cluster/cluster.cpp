@@ -265,7 +265,7 @@ std::vector<History> Cluster::histories(const std::vector<std::string>& keys) {
     if (reply->type == REDIS_REPLY_ERROR &&
         std::ranges::any_of(kPassing,
                             [&](std::string_view each) { return text.starts_with(each); }))
-      throw meaning(*reply, name_of(name_, keys[i]));
+      throw meaning(*reply, name_of(keys[i]));
     histories[i].take(text);
   });
   return histories;
@@ -290,7 +290,7 @@ Reply Cluster::ask(std::string_view key, const std::vector<std::string>& words) 
 Reply Cluster::ask_for(std::string_view key, Request request) {
   Reply reply = reply_to(request);
   if (reply->type == REDIS_REPLY_ERROR)
-    throw meaning(*reply, name_of(node(request.node_).connection.name(), key));
+    throw meaning(*reply, node(request.node_).connection.name() + " " + quoted_key(key));
   return reply;
 }
 

@@ -90,6 +90,10 @@ class Cluster {
   // The number of nodes that have hash slots; 1 without a cluster.
   [[nodiscard]] std::size_t nodes();
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  // The name of a key in errors: "redis host:port 'key'".
+  [[nodiscard]] std::string name_of(std::string_view key) const {
+    return name_ + " " + quoted_key(key);
+  }
   // How often so far a slot may have got another node: a node has refused a command because the slot is not its own, or
   // a connection broke in a call.
   [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }

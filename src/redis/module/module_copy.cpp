@@ -77,7 +77,7 @@ class ShardsCopy {
     for (std::uint32_t shard = 0; shard < record_.shards; ++shard) {
       const std::string& whole = staged_.names()[shard];
       const std::string& place = staged_.places()[shard];
-      const std::string what = name_of(cluster_.name(), place);
+      const std::string what = cluster_.name_of(place);
       copy(shard, *sources_[0], whole, shard, what);
       mark(shard, whole, what);
       for (std::size_t i = 1; i < sources_.size(); ++i)
@@ -124,7 +124,7 @@ class ShardsCopy {
 
   // Reads the record of a filter that may be replaced.
   std::optional<std::string> find_replaced(bool replace) {
-    const std::string what = name_of(cluster_.name(), record_key_);
+    const std::string what = cluster_.name_of(record_key_);
     const Reply found = cluster_.ask(record_key_, {"GET", record_key_});
     if (found->type == REDIS_REPLY_NIL) return std::nullopt;
     require_type(found, REDIS_REPLY_STRING, what);
@@ -145,7 +145,7 @@ class ShardsCopy {
   // was found.
   void require_replaced() {
     if (!replaced_) return;
-    const std::string what = name_of(cluster_.name(), record_key_);
+    const std::string what = cluster_.name_of(record_key_);
     const Reply found = cluster_.ask(record_key_, {"GET", record_key_});
     if (found->type != REDIS_REPLY_NIL) require_type(found, REDIS_REPLY_STRING, what);
     if (text_of(*found) != *replaced_)

@@ -27,7 +27,7 @@ class ModuleLoader::Staged {
   Staged(const RedisPlace& place, bool replace)
       : cluster_(place),
         keys_({place.key}, kOneFilter),
-        name_(detail::name_of(cluster_.name(), place.key)),
+        name_(cluster_.name_of(place.key)),
         replace_(replace) {
     if (place.shards)
       throw Error(

@@ -52,7 +52,7 @@ constexpr std::string_view kCommit =
 // RedisBloom ignores words of BF.RESERVE that it does not know, so it would make a filter that does not count and
 // does not forget. A module that has BF.MDEL also has these kinds.
 void require_kinds(Cluster& cluster, const std::string& key) {
-  const std::string name = detail::name_of(cluster.name(), key);
+  const std::string name = cluster.name_of(key);
   const Reply reply = cluster.ask(key, {"COMMAND", "INFO", "BF.MDEL"});
   detail::require_module_reply(*reply, REDIS_REPLY_ARRAY, name);
   if (reply->elements != 1 || reply->element[0]->type != REDIS_REPLY_ARRAY)
@@ -70,7 +70,7 @@ void create_key(Cluster& cluster, const std::string& key, const ModuleReserve& r
   words.insert(words.end(), reserve_words.begin(), reserve_words.end());
   detail::Request request(key, words);
   detail::require_module_reply(*cluster.reply_to(request), REDIS_REPLY_STATUS,
-                               detail::name_of(cluster.name(), key));
+                               cluster.name_of(key));
 }
 
 void create_shards(Cluster& cluster, const ModuleRecord& record, const ModuleReserve& reserve,
@@ -119,7 +119,7 @@ void create_shards(Cluster& cluster, const ModuleRecord& record, const ModuleRes
 
 ModuleRecord find_record(Cluster& cluster, const RedisPlace& place) {
   const std::string key = detail::module_record_key(place.key);
-  const std::string name = detail::name_of(cluster.name(), key);
+  const std::string name = cluster.name_of(key);
   const Reply found = cluster.ask(key, {"GET", key});
   if (found->type == REDIS_REPLY_NIL)
     throw Error(ErrorCode::missing, name + " is not there, the record of " +

@@ -176,7 +176,7 @@ ModuleKeys::ModuleKeys(Cluster cluster, const ModuleRecord& record, std::vector<
 }
 
 std::string ModuleKeys::name_of(std::uint32_t shard) const {
-  return detail::name_of(cluster_.name(), keys_[shard]);
+  return cluster_.name_of(keys_[shard]);
 }
 
 void ModuleKeys::require(const redisReply& reply, int type, std::uint32_t shard) const {

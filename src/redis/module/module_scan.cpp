@@ -79,7 +79,7 @@ class Scan {
 
   void take_reply(std::size_t command, const redisReply& reply, const std::string& key,
                   ScannedFilter& filter) {
-    const std::string name = name_of(cluster_.name(), key);
+    const std::string name = cluster_.name_of(key);
     if (command == 0) filter = {key, info_in(reply, name), std::nullopt, std::nullopt};
     if (command == 1) filter.reserve = reserve_in(reply, name);
     if (command == 2) filter.fill = fill_in(reply);

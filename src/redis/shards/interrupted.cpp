@@ -29,7 +29,7 @@ bool is_note(std::string_view bytes) noexcept {
 // The first bytes of a string; nullopt if there is no string.
 std::optional<std::string> get(Cluster& cluster, const std::string& key, std::size_t bytes) {
   const Reply found = cluster.ask(key, {"GETRANGE", key, "0", std::to_string(bytes - 1)});
-  require_type(found, REDIS_REPLY_STRING, name_of(cluster.name(), key));
+  require_type(found, REDIS_REPLY_STRING, cluster.name_of(key));
   if (found->len == 0) return std::nullopt;
   return std::string(text_of(*found));
 }
@@ -47,7 +47,7 @@ void undo_all(Cluster& cluster, const NotedKeys& noted, bool put_back) {
   for (std::size_t i = 0; i < places.size(); ++i)
     requests.emplace_back(places[i], noted.keys.remove(i, noted.arguments(i), put_back));
   cluster.run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
-    require_type(reply, REDIS_REPLY_INTEGER, name_of(cluster.name(), places[i]));
+    require_type(reply, REDIS_REPLY_INTEGER, cluster.name_of(places[i]));
   });
 }
 
@@ -72,12 +72,12 @@ bool undo_noted(Cluster& cluster, const std::string& first, const KeysOfNote& ke
   if (!found) return false;
   const std::string& note = *found;
   if (!is_note(note))
-    throw Error(ErrorCode::corrupt, name_of(cluster.name(), key) +
-                                        " is not what a maker of shards leaves there; remove it");
+    throw Error(ErrorCode::corrupt,
+                cluster.name_of(key) + " is not what a maker of shards leaves there; remove it");
   const std::string_view committed = std::string_view(note).substr(kCommittedAt);
   const NotedKeys noted =
       keys_of(std::string_view(note).substr(kMagic.size(), kNumberBytes), committed);
-  if (has_claim(cluster, first, noted.identity)) throw being_made(name_of(cluster.name(), first));
+  if (has_claim(cluster, first, noted.identity)) throw being_made(cluster.name_of(first));
   const std::optional<std::string> stands = get(cluster, first, committed.size());
   const bool is_whole = stands == committed;
   if (is_whole)

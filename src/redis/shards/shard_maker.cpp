@@ -77,16 +77,16 @@ class Maker {
     const std::string& key = shards_.claimed;
     const Reply set = cluster_.ask(key, claim_words(key, claim_));
     if (set->type != REDIS_REPLY_NIL) {
-      require_type(set, REDIS_REPLY_STATUS, name_of(cluster_.name(), key));
+      require_type(set, REDIS_REPLY_STATUS, cluster_.name_of(key));
       return;
     }
     const Reply found = cluster_.ask(key, {"GETRANGE", key, "0", "7"});
-    require_type(found, REDIS_REPLY_STRING, name_of(cluster_.name(), key));
-    if (is_claim(text_of(*found))) throw being_made(name_of(cluster_.name(), key));
+    require_type(found, REDIS_REPLY_STRING, cluster_.name_of(key));
+    if (is_claim(text_of(*found))) throw being_made(cluster_.name_of(key));
     // Another maker has dropped its claim since.
     if (found->len == 0 && is_first_try) return claim(false);
-    throw Error(ErrorCode::exists, name_of(cluster_.name(), key) +
-                                       " exists already; open the filter, or choose another name");
+    throw Error(ErrorCode::exists,
+                cluster_.name_of(key) + " exists already; open the filter, or choose another name");
   }
 
   void leave_note() {
@@ -100,7 +100,7 @@ class Maker {
     for (std::size_t i = first; i < end; ++i)
       requests.emplace_back(shards_.keys[i], shards_.make(i));
     cluster_.run_all(requests, [&](std::size_t request, std::size_t, const Reply& reply) {
-      const std::string name = name_of(cluster_.name(), shards_.keys[first + request]);
+      const std::string name = cluster_.name_of(shards_.keys[first + request]);
       require_made(reply, name);
       if (reply->integer == -2)
         throw Error(
@@ -120,7 +120,7 @@ class Maker {
   void keep(const Words& words, bool wherever_its_slot_is = true) {
     std::vector<Request> requests(1, Request(shards_.claimed, words));
     const auto take = [&](std::size_t, std::size_t, const Reply& reply) {
-      const std::string name = name_of(cluster_.name(), shards_.first);
+      const std::string name = cluster_.name_of(shards_.first);
       require_made(reply, name);
       if (reply->integer != 1)
         throw Error(ErrorCode::unavailable,
@@ -144,10 +144,10 @@ class Maker {
       const std::string& claimed = shards_.claimed;
       const std::string& key = shards_.first;
       const Reply dropped = cluster_.ask(claimed, {"EVAL", kRemoveString, "1", claimed, claim_});
-      require_type(dropped, REDIS_REPLY_INTEGER, name_of(cluster_.name(), claimed));
+      require_type(dropped, REDIS_REPLY_INTEGER, cluster_.name_of(claimed));
       const std::string last = std::to_string(shards_.committed.size() - 1);
       const Reply found = cluster_.ask(key, {"GETRANGE", key, "0", last});
-      require_type(found, REDIS_REPLY_STRING, name_of(cluster_.name(), key));
+      require_type(found, REDIS_REPLY_STRING, cluster_.name_of(key));
       const std::string_view start = text_of(*found);
       if (dropped->integer != 1 && start == shards_.committed) return true;
       remove(!start.empty() && !is_claim(start));

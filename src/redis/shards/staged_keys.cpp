@@ -78,7 +78,7 @@ void StagedKeys::require_expiry(Cluster& cluster) const {
   for (std::size_t i = 0; i < names_.size(); ++i)
     expire(i, requests.emplace_back(names_[i]).next());
   cluster.run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
-    require_type(reply, REDIS_REPLY_INTEGER, name_of(cluster.name(), places_[i]));
+    require_type(reply, REDIS_REPLY_INTEGER, cluster.name_of(places_[i]));
   });
 }
 
@@ -92,7 +92,7 @@ void StagedKeys::keep_alive(Cluster& cluster, std::size_t made) {
   std::vector<Request> requests;
   for (std::size_t i = 0; i < made; ++i) expire(i, requests.emplace_back(names_[i]).next());
   cluster.run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
-    const std::string name = name_of(cluster.name(), places_[i]);
+    const std::string name = cluster.name_of(places_[i]);
     require_type(reply, REDIS_REPLY_INTEGER, name);
     if (reply->integer != 1) throw dropped_key(name);
   });
@@ -114,7 +114,7 @@ bool StagedKeys::publish_only(Cluster& cluster, const Words& arguments) const {
                                  rules_.may_go, ") then return 0 end end if not (", rules_.is_whole,
                                  ") then return -1 end ", kUseRights, kIntoPlace}),
                            0, arguments));
-  const std::string name = name_of(cluster.name(), places_[0]);
+  const std::string name = cluster.name_of(places_[0]);
   require_type(reply, REDIS_REPLY_INTEGER, name);
   if (reply->integer < 0) throw dropped_key(name);
   return reply->integer == 1;

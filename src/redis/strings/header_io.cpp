@@ -50,7 +50,7 @@ void shorten(Cluster& cluster, const std::string& key, StringStart& start) {
 }  // namespace
 
 StringStart read_start(Cluster& cluster, std::string_view key) {
-  StringStart start{name_of(cluster.name(), key), {}, 0};
+  StringStart start{cluster.name_of(key), {}, 0};
   Request request(key);
   request.next().command({"STRLEN", key});
   request.next().command({"GETRANGE", key, "0", std::to_string(kRedisHeaderBytes - 1)});
@@ -108,7 +108,7 @@ void cut_to_length(Cluster& cluster, RedisHeader header, const std::vector<std::
          header.shards == 0 ? "" : start.substr(kRedisIdentityAt, kShardEndBytes)});
   }
   cluster.run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
-    require_type(*reply, REDIS_REPLY_NIL, name_of(cluster.name(), keys[i]));
+    require_type(*reply, REDIS_REPLY_NIL, cluster.name_of(keys[i]));
   });
 }
 

@@ -39,7 +39,7 @@ void create_string(Cluster& cluster, const std::string& key, const RedisHeader& 
   if (replace) words.push_back(detail::scratch_name(key));
   words.insert(words.end(), {start, last});
   const detail::Reply created = cluster.ask(key, words);
-  const std::string name = detail::name_of(cluster.name(), key);
+  const std::string name = cluster.name_of(key);
   detail::require_type(created, REDIS_REPLY_INTEGER, name);
   if (created->integer != 1)
     throw Error(ErrorCode::exists, name +
@@ -106,9 +106,9 @@ RedisFilter RedisFilter::open(const RedisPlace& place) {
   Cluster cluster(place);
   const RedisHeader header = detail::header_at(cluster, place);
   if (header.generation != 0)
-    throw Error(ErrorCode::wrong_kind,
-                detail::name_of(cluster.name(), place.key) +
-                    " is a filter that rotates; open it as a RotatingRedisFilter");
+    throw Error(
+        ErrorCode::wrong_kind,
+        cluster.name_of(place.key) + " is a filter that rotates; open it as a RotatingRedisFilter");
   return open(place, header, std::move(cluster));
 }
 

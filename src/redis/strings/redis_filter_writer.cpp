@@ -249,7 +249,7 @@ class RedisFilterWriter::NewStrings {
 
   void publish_string() {
     if (staged_.keys().publish_only(bits_.cluster(), arguments(0))) return;
-    throw taken(detail::name_of(bits_.cluster().name(), staged_.keys().places()[0]), replace_);
+    throw taken(bits_.cluster().name_of(staged_.keys().places()[0]), replace_);
   }
 
   void publish_shards() {

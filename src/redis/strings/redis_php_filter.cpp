@@ -41,7 +41,7 @@ void require_unsharded(const RedisPlace& place) {
 StringBits bits_under(const RedisPlace& place, const std::string& key, const PhpScheme& scheme) {
   Cluster cluster(place);
   const detail::BitString::Guard guard{.identity = std::nullopt, .bytes = (scheme.bits() + 7) / 8};
-  const std::string name = detail::name_of(cluster.name(), key);
+  const std::string name = cluster.name_of(key);
   StringBits bits(std::move(cluster), {{key, name, guard, scheme.hash_count()}});
   bits.check_lengths();
   // A client may rotate the bucket meanwhile: then there is nothing to read, and that is no error.
@@ -186,12 +186,11 @@ bool RedisPhpFilter::rotate(const RedisPlace& place) {
   Cluster cluster(place);
   const std::string older = older_redis_key(place.key);
   const detail::Reply reply = cluster.ask(place.key, {"EVAL", kRotateBits, "2", place.key, older});
-  const std::string name = detail::name_of(cluster.name(), place.key);
+  const std::string name = cluster.name_of(place.key);
   detail::require_type(reply, REDIS_REPLY_INTEGER, name);
   if (reply->integer < 0)
-    throw Error(ErrorCode::not_a_filter,
-                (reply->integer == -1 ? name : detail::name_of(cluster.name(), older)) +
-                    " is not a string; check the key");
+    throw Error(ErrorCode::not_a_filter, (reply->integer == -1 ? name : cluster.name_of(older)) +
+                                             " is not a string; check the key");
   return reply->integer == 1;
 }
 

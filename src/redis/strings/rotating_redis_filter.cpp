@@ -102,8 +102,7 @@ void require_newer(Cluster& cluster, const std::string& key) {
   const std::string inner = whole.size() > 2 ? whole.substr(1, whole.size() - 2) : whole;
   for (const std::string& newer : {whole, inner}) {
     if (older_redis_key(newer) == key && identity_of_other(cluster, newer) == identity)
-      throw Error(ErrorCode::mismatch, detail::name_of(cluster.name(), key) +
-                                           " is the older generation of " +
+      throw Error(ErrorCode::mismatch, cluster.name_of(key) + " is the older generation of " +
                                            detail::quoted_key(newer) + "; open that");
   }
 }
@@ -117,9 +116,8 @@ void require_own_older(Cluster& cluster, const std::string& key) {
   if (older_redis_key(other) != older) return;
   const std::string identity = identity_at(cluster, older);
   if (!identity.empty() && identity_of_other(cluster, other) == identity)
-    throw Error(ErrorCode::exists, detail::name_of(cluster.name(), older) +
-                                       " is the older generation of " + detail::quoted_key(other) +
-                                       "; choose another key");
+    throw Error(ErrorCode::exists, cluster.name_of(older) + " is the older generation of " +
+                                       detail::quoted_key(other) + "; choose another key");
 }
 
 // The first key represents the filter: it is made and rotated last.
@@ -197,7 +195,7 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisPlace& place, std::ui
   for (int i = 0; replace && i < 2; ++i) words.push_back(detail::scratch_name(place.key));
   words.insert(words.end(), {newer, last_byte(header), older});
   const detail::Reply created = cluster.ask(place.key, words);
-  const std::string name = detail::name_of(cluster.name(), place.key);
+  const std::string name = cluster.name_of(place.key);
   detail::require_type(created, REDIS_REPLY_INTEGER, name);
   if (created->integer != 1)
     throw Error(ErrorCode::exists,
@@ -213,7 +211,7 @@ RotatingRedisFilter RotatingRedisFilter::open(const RedisPlace& place) {
   Cluster cluster(place);
   const RedisHeader header = detail::header_at(cluster, place);
   if (header.generation == 0)
-    throw Error(ErrorCode::wrong_kind, detail::name_of(cluster.name(), place.key) +
+    throw Error(ErrorCode::wrong_kind, cluster.name_of(place.key) +
                                            " is a filter that does not rotate; open it as what it "
                                            "is, or create one that does");
   return open(place, header, std::move(cluster));

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kPiecesAtOnce = 4;
 
-std::vector<BitString> strings_of(const std::string& server, RedisHeader header,
+std::vector<BitString> strings_of(const Cluster& cluster, RedisHeader header,
                                   const std::vector<std::string>& keys) {
   std::vector<BitString> strings;
   strings.reserve(keys.size());
@@ -32,7 +32,7 @@ std::vector<BitString> strings_of(const std::string& server, RedisHeader header,
         .has_blocks = header.plan.layout != Layout::standard && header.generation == 0,
         .rotates = header.generation != 0};
     const std::string& key = keys[header.shard];
-    strings.emplace_back(key, name_of(server, key), guard, header.plan.hashes);
+    strings.emplace_back(key, cluster.name_of(key), guard, header.plan.hashes);
   }
   return strings;
 }
@@ -68,7 +68,7 @@ StringBits::StringBits(Cluster cluster, std::vector<BitString> strings)
     : cluster_(std::move(cluster)), strings_(std::move(strings)) {}
 
 StringBits::StringBits(Cluster cluster, RedisHeader header, const std::vector<std::string>& keys)
-    : cluster_(std::move(cluster)), strings_(strings_of(cluster_.name(), header, keys)) {}
+    : cluster_(std::move(cluster)), strings_(strings_of(cluster_, header, keys)) {}
 
 void StringBits::split(KeyBits bits, BitOperation operation, KeyBatches::Parts& parts) {
   const auto keys = static_cast<std::uint32_t>(bits.strings.size());

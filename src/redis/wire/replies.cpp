@@ -5,10 +5,6 @@
 
 namespace bloomery::detail {
 
-std::string name_of(const std::string& server, std::string_view key) {
-  return server + " " + quoted_key(key);
-}
-
 std::string quoted_key(std::string_view key) {
   std::string quoted = "'";
   for (const char c : key) {

@@ -17,8 +17,6 @@ struct FreeReply {
 };
 using Reply = std::unique_ptr<redisReply, FreeReply>;
 
-// The name of a key in errors: "redis host:port 'key'".
-[[nodiscard]] std::string name_of(const std::string& server, std::string_view key);
 // The key in quotation marks. A zero byte, at which the text of an Error would end, is written as \x00.
 [[nodiscard]] std::string quoted_key(std::string_view key);
 // The text of a reply; empty: it has none.

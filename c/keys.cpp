@@ -79,8 +79,8 @@ std::size_t in_parts(bloomery_filter& handle, Operation operation, std::size_t c
                      std::size_t at_once, Apply apply) {
   const bool changes = operation != Operation::contain;
   const auto all_parts = [&] {
-    std::size_t yes = 0;
-    for (std::size_t begin = 0; begin < count; begin += at_once) {
+    std::size_t yes = 0, begin = 0;
+    do {  // also for no keys: a filter that is closed, or cannot do this, says so
       const std::size_t size = std::min(at_once, count - begin);
       try {
         yes += apply(begin, size);
@@ -88,8 +88,9 @@ std::size_t in_parts(bloomery_filter& handle, Operation operation, std::size_t c
         if (changes) handle.acknowledged = begin + handle.filter.acknowledged();
         throw;
       }
-      if (changes) handle.acknowledged = begin + size;
-    }
+      begin += size;
+      if (changes) handle.acknowledged = begin;
+    } while (begin < count);
     return yes;
   };
   const Load load{handle, operation};

@@ -260,6 +260,27 @@ TEST(CKeysOf, EachCallAcknowledgesItsOwn) {
   }
 }
 
+// A filter that refuses a call for one key refuses it for none, in every form.
+TEST(CKeysOf, NoneAreRefusedAsOneIs) {
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
+  const Handle closed(bloomery_create(path.c_str(), &spec, nullptr, nullptr));
+  ASSERT_EQ(bloomery_close(closed.get(), nullptr), 0);
+  const Handle reader(bloomery_open(path.c_str(), BLOOMERY_READ, nullptr, nullptr));
+  const Handle memory = in_memory();
+  int refused = 0;
+  for (const Handle* each : {&closed, &reader, &memory})
+    for (const Verb verb : {Verb::insert, Verb::contains, Verb::remove})
+      for (const Form form : kForms) {
+        const std::int64_t one = apply(each->get(), verb, form, 0, 1, nullptr);
+        EXPECT_EQ(apply(each->get(), verb, form, 0, 0, nullptr), std::min<std::int64_t>(one, 0));
+        refused += one < 0;
+      }
+  // Each fails to remove, two fail to insert.
+  EXPECT_EQ(refused, 5 * static_cast<int>(kForms.size()));
+}
+
 // The bits of a PHP class take the keys' bytes, in parts of 65,536; each key has its own answer.
 TEST(CKeysOf, APhpClassAnswersForEach) {
   const Scratch scratch;

@@ -121,7 +121,7 @@ class KeyParts {
     bool in_place = false;  // whether an Error is one of the place, which then has counted
     KeyPart part(self().hasher());
     const auto finish_part = [&] {
-      if (part.size() == 0) return;
+      if (part.size() == 0 && done != 0) return;  // a call for no keys may be refused too
       if (wanted) require_room(answers.size(), done + part.size(), done);
       const auto out = wanted ? answers.subspan(done, part.size()) : answers;
       in_place = true;

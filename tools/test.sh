@@ -96,7 +96,7 @@ sanitized() {
   phase "tsan build" build_threads
   try tsan -L threads
   try asan
-  phase "fuzz, 3 s each" run_fuzz 3
+  phase "fuzz, 2 s each" run_fuzz 2
 }
 
 test_by_night() {

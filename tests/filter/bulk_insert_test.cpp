@@ -179,7 +179,8 @@ TEST(BulkInsert, ByOneToSixtyFourThreadsInRounds) {
   const auto expect_inserts = [&](auto& filter, bool exactly) {
     const bool few = hurried() || (!nightly() && filter.plan().layout != Layout::blocked);
     for (const unsigned threads : {0U, 1U, 4U, 8U, 16U, 32U, 64U}) {
-      if (few && threads != 64) continue;
+      const bool is_between = threads == 16 || threads == 32;
+      if ((is_between && !nightly()) || (threads != 64 && few)) continue;
       const auto keys = std::span(all).first(std::max(threads, 4U) * kOfAThread + 12'345);
       expect_inserts_of_one_thread(filter, keys, exactly, {threads});
     }
@@ -191,7 +192,7 @@ TEST(BulkInsert, ByOneToSixtyFourThreadsInRounds) {
     expect_inserts(filter, !has_two_blocks(layout) && layout != Layout::standard);
   }
   for (const Layout layout : kNarrowLayouts) {
-    if (hurried() && layout != Layout::blocked128) continue;
+    if (hurried()) continue;  // for another kernel the keys are divided in the same way
     CountingFilter filter(plan(kOfSixtyFour, 0.01, layout));
     SCOPED_TRACE("counting, " + std::string(to_string(layout)));
     expect_inserts(filter, !has_two_blocks(layout));

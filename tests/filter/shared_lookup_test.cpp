@@ -47,6 +47,7 @@ void expect_as_one_thread(const F& filter, std::size_t size = kKeys,
   ASSERT_GT(count, size / 4);
   ASSERT_LT(count, size / 2);
   for (const unsigned threads : several) {
+    if (hurried() && threads != *(several.end() - 1)) continue;
     SCOPED_TRACE(threads);
     EXPECT_EQ(filter.may_contain_many(asked, {}, threads), count);
     const auto answers = std::make_unique<bool[]>(size + 1);
@@ -85,7 +86,8 @@ TEST(SharedLookup, OfEveryLayoutByUpToSixtyFourThreads) {
   const auto expect_look_ups = [](auto& filter) {
     filter.insert_many(inserted());
     for (const unsigned threads : {4U, 8U, 16U, 32U, 64U}) {
-      if (hurried() && threads != 64) continue;
+      const bool is_between = threads != 4 && threads != 64;
+      if ((is_between && !nightly()) || (threads != 64 && hurried())) continue;
       expect_as_one_thread(filter, threads * detail::kKeysOfAPart, {threads});
     }
   };

@@ -1,7 +1,7 @@
 // The page for everybody: narrow screens, keyboards, screen readers, dark rooms, in both languages.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { visits } from "./support.mjs";
+import { goTo, visits } from "./support.mjs";
 
 const open = visits({ reducedMotion: "reduce" });
 
@@ -14,10 +14,11 @@ test("no screen has to scroll sideways", async (t) => {
   const states = ["#lang=en", "#lang=zh", "#n=9999999999999&p=1e-9&lang=en", "#p=1e-12&m=128GiB&layout=standard&lang=en",
     "#n=11T&p=0.1%25&lang=zh", "#kind=counting&n=1T&p=1e-9&lang=en", "#kind=scalable&n=1M&p=1e-9&growth=1000&lang=en",
     "#kind=window&window=123456789s&slices=64&lang=en", "#kind=window&n=1M&p=0.6&window=1s&lang=zh", "#n=100M&m=16+bits/key&k=8&price=%C2%A5123456&load=1e12&length=100000&lang=en"];
+  const page = await open(t);
   for (const width of [320, 390, 800, 1000]) {
-    const page = await open(t, { viewport: { width, height: 800 } });
+    await page.setViewportSize({ width, height: 800 });
     for (const hash of states) {
-      await page.evaluate((to) => { location.hash = to; }, hash);
+      await goTo(page, hash);
       await page.click("button.find");
       await page.evaluate(() => document.querySelector("#curve-figures").open = true);
       assert.deepEqual(await page.evaluate(tooWide), [], `${width} ${hash}`);
@@ -65,13 +66,15 @@ const faintTexts = () => {
 };
 
 test("every text stands out from its ground, light and dark", async (t) => {
-  for (const colorScheme of ["light", "dark"])
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await open(t, { colorScheme });
     for (const hash of ["#lang=en", "#n=many&p=0.1%25&lang=en", "#kind=scalable&lang=en"]) {
-      const page = await open(t, { colorScheme, hash });
+      await goTo(page, hash);
       await page.click("button.find");
       await page.waitForSelector(".verdict.false");
       assert.deepEqual(await page.evaluate(faintTexts), [], `${colorScheme} ${hash}`);
     }
+  }
 });
 
 test("the theme is the system's until it is chosen", async (t) => {
@@ -87,8 +90,9 @@ test("the theme is the system's until it is chosen", async (t) => {
 });
 
 test("everything has a name, and headings are in order", async (t) => {
+  const page = await open(t);
   for (const hash of ["#lang=en", "#lang=zh", "#kind=counting&lang=en", "#kind=window&lang=zh"]) {
-    const page = await open(t, { hash });
+    await goTo(page, hash);
     const nameless = await page.evaluate(() => [...document.querySelectorAll("input, button, a[href], section, nav, [role=group], [role=radiogroup], [role=img]")]
       .filter((element) => {
         if (element.closest("[hidden]")) return false;

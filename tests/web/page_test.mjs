@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
 import { test } from "node:test";
-import { pageFile, plan, visits } from "./support.mjs";
+import { goTo, pageFile, plan, visits } from "./support.mjs";
 
 const open = visits({ locale: "en-US" });
 
@@ -82,9 +82,10 @@ test("what cannot be is told at the field that is wrong", async (t) => {
 
 // The first thing that a visitor sees, on a small laptop.
 test("the whole form is seen at 1280 x 900, whatever the kind", async (t) => {
+  const page = await open(t);
   for (const language of ["en", "zh"])
     for (const kind of ["plain", "counting", "scalable", "window", "frozen"]) {
-      const page = await open(t, { hash: `#kind=${kind}&lang=${language}` });
+      await goTo(page, `#kind=${kind}&lang=${language}`);
       const [form, answer] = await page.evaluate(() => ["form", "answer"].map((id) => document.getElementById(id).getBoundingClientRect().bottom));
       assert.ok(form <= 900 && answer <= 900, `${kind} ${language}: ${form} ${answer}`);
     }
@@ -202,16 +203,20 @@ test("the curves over memory and hashes are those of the library", async (t) => 
 });
 
 test("the formulas have the numbers of the plan", async (t) => {
-  const text = (page) => page.$$eval("#formulas dd", (all) => all.map((each) => each.textContent.replace(/\s+/g, " ")));
-  const standard = await text(await open(t, { hash: "#n=100M&p=0.1%25&layout=standard" }));
+  const page = await open(t);
+  const text = async (hash) => {
+    await goTo(page, hash);
+    return page.$$eval("#formulas dd", (all) => all.map((each) => each.textContent.replace(/\s+/g, " ")));
+  };
+  const standard = await text("#n=100M&p=0.1%25&layout=standard");
   assert.ok(standard.includes("p = (1 − e−kn/m)k= (1 − e−10 · 10⁸ / 1.44·10⁹)10= 0.1 %"), standard[0]);
   assert.ok(standard.some((line) => /log₂\(1\/p\)= log₂\(1,000\)= 9.97/.test(line)));
-  const blocked = await text(await open(t, { hash: "#n=100M&p=0.1%25" }));
+  const blocked = await text("#n=100M&p=0.1%25");
   assert.ok(blocked.includes("λ = 512 · n / m= 512 · 10⁸ / 1.56·10⁹= 32.8"), blocked[0]);
   assert.match(blocked[1], /Σ P\(i; 32.8\) · \(1 − \(1 − 9\/512\)i\)9= 0.1 %/);
-  const window = await text(await open(t, { hash: "#kind=window" }));
+  const window = await text("#kind=window");
   assert.ok(window.includes("p / (s + 1)= 0.1 % / 9= 0.0111 %"), window.join("\n"));
-  const scalable = await text(await open(t, { hash: "#kind=scalable" }));
+  const scalable = await text("#kind=scalable");
   assert.ok(scalable.some((line) => line.endsWith("0.1 % · 0.15 · 0.85ip₀ = 0.015 %")), scalable.join("\n"));
 });
 

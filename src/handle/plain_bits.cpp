@@ -115,13 +115,12 @@ NewFrozenFile frozen_beside(const std::string& name, const FrozenPlan& plan, std
 
 FilterFile file_beside(const std::string& name, const FilterPlan& plan, const Hasher& hasher,
                        bool replace, std::span<const std::string> sources) {
-  const auto refuse_existing = [&] { refuse_existing_file(name, replace); };
-  refuse_existing();
+  refuse_existing_file(name, replace);
   const std::vector<Os::Stat> inputs = rights_of(real_os(), sources);
   FilterFile file = Files(real_os()).rebuild(
       name, plan, {.hasher = hasher, .durability = Durability::process, .replace = replace}, inputs,
       room_for(plan, inputs, sources.size()));
-  refuse_existing();  // a file may have appeared meanwhile
+  refuse_existing_file(name, replace);  // a file may have appeared meanwhile
   return file;
 }
 

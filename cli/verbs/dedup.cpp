@@ -21,12 +21,6 @@ namespace {
 constexpr double kDefaultFpr = 1e-6;
 constexpr std::uint64_t kUnknownLines = 1'000'000;  // to begin with
 
-FilterSpec spec_with_fpr(const Options& options) {
-  FilterSpec spec = options.spec;
-  if (!spec.fpr) spec.fpr = kDefaultFpr;
-  return spec;
-}
-
 // The filter of one run is never merged, so its seed can be random: lines that somebody made to collide for
 // a known seed do not.
 Hasher hasher_of_run(const Options& options) {
@@ -43,7 +37,8 @@ struct Dedup {
 
 // The filter stays where it is: the sink refers to it.
 std::unique_ptr<Dedup> make_dedup(const Options& options, const std::vector<Input>& inputs) {
-  FilterSpec spec = spec_with_fpr(options);
+  FilterSpec spec = options.spec;
+  if (!spec.fpr) spec.fpr = kDefaultFpr;
   const auto made = [&](AnyFilter filter) {
     const bool sync_output =
         options.durability.value_or(Durability::sync) == Durability::sync && output_is_a_file();

@@ -69,8 +69,6 @@ std::string zsh_flag(const Flag& flag) {
   return out;
 }
 
-}  // namespace
-
 std::string bash_completion() {
   // Readline completes file names (-o default), since only readline can quote them; compopt turns
   // that off where no file fits. A --flag=value arrives as three words.
@@ -170,6 +168,8 @@ std::string fish_completion() {
   }
   return out;
 }
+
+}  // namespace
 
 std::string generate(std::string_view kind) {
   if (kind == "man") return man_page();

@@ -21,8 +21,5 @@ namespace bloomery::cli {
 [[nodiscard]] std::string generate(std::string_view kind);
 
 [[nodiscard]] std::string man_page();
-[[nodiscard]] std::string bash_completion();
-[[nodiscard]] std::string zsh_completion();
-[[nodiscard]] std::string fish_completion();
 
 }  // namespace bloomery::cli

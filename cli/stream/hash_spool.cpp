@@ -1,8 +1,6 @@
 // Writing and reading whole parts of a file without a name.
 #include "stream/hash_spool.hpp"
 
-#include "output/system.hpp"
-
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
@@ -31,18 +29,14 @@ int nameless_file() {
 
 HashSpool::HashSpool() { held_.reserve(kHeld); }
 
-HashSpool::~HashSpool() {
-  if (file_ >= 0) ::close(file_);
-}
-
 bool HashSpool::write() {
-  if (file_ < 0) file_ = nameless_file();
-  if (file_ < 0) return false;
+  if (!file_) file_.emplace(nameless_file());
+  if (file_->get() < 0) return false;
   const auto bytes = std::as_bytes(std::span(held_));
   const std::uint64_t begin = written_ * sizeof(Hash128);
   for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t n =
-        ::pwrite(file_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(begin + done));
+    const ssize_t n = ::pwrite(file_->get(), bytes.data() + done, bytes.size() - done,
+                               static_cast<off_t>(begin + done));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
     done += static_cast<std::size_t>(n);
@@ -58,7 +52,7 @@ void HashSpool::for_each(const std::function<void(std::span<const Hash128>)>& ta
     part.resize(std::min<std::uint64_t>(kHeld, written_ - at));
     const auto bytes = std::as_writable_bytes(std::span(part));
     for (std::size_t done = 0; done < bytes.size();) {
-      const ssize_t n = ::pread(file_, bytes.data() + done, bytes.size() - done,
+      const ssize_t n = ::pread(file_->get(), bytes.data() + done, bytes.size() - done,
                                 static_cast<off_t>(at * sizeof(Hash128) + done));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) throw_system("cannot read the hashes of lines back", n == 0 ? EIO : errno);

@@ -7,9 +7,12 @@
 
 #include <bloomery/hash.hpp>
 
+#include "output/system.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,9 +21,6 @@ namespace bloomery::cli {
 class HashSpool {
  public:
   HashSpool();
-  ~HashSpool();
-  HashSpool(const HashSpool&) = delete;
-  HashSpool& operator=(const HashSpool&) = delete;
 
   // False: there is no disk for the file, or no room on it. Then the hashes are kept in memory, and the disk is not
   // tried again: a full one may take a moment to refuse each of them.
@@ -37,9 +37,9 @@ class HashSpool {
   static constexpr std::size_t kHeld = 65'536;
   bool write();
 
-  std::vector<Hash128> held_;  // after those in the file
-  int file_ = -1;              // none before the first write
-  std::uint64_t written_ = 0;  // hashes
+  std::vector<Hash128> held_;           // after those in the file
+  std::optional<FileDescriptor> file_;  // none before the first write
+  std::uint64_t written_ = 0;           // hashes
   bool refused_ = false;
 };
 

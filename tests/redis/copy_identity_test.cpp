@@ -280,10 +280,7 @@ TEST_F(CopyIdentity, AnInsertThatIsRefusedSaysWhy) {
 TEST_F(CopyIdentity, WhoseMakerIsKilledAreUndoneWithTheRightsOfTheModule) {
   store_half("new", {"a"}, false);
   module_server().ask({"DEL", "new:{0}:shards"});  // a minute later
-  module_server().ask({"ACL", "SETUSER", "bob", "reset", "on", ">word", "~*", "+@all", "-strlen"});
-  RedisAddress user = module_server().address();
-  user.user = "bob";
-  user.password = "word";
+  const RedisAddress user = module_server().as_user({"~*", "+@all", "-strlen"});
   ModuleFilter::create({user, "new", 3}, {.capacity = 3'000, .fpr = 0.001});
   EXPECT_EQ(keys_there(), 3 * 4) << "something was left behind";
 }

@@ -138,11 +138,7 @@ TEST(IdleConnection, IsAnErrorWithItsReasonIfTheServerTakesNoMore) {
 // Nobody knows the history, so it is as it was without one.
 TEST(IdleConnection, IsAnErrorWithoutTheRightToInfo) {
   const Server server;
-  server.ask({"ACL", "SETUSER", "user", "on", ">word", "+ping"});
-  RedisAddress address = server.address();
-  address.user = "user";
-  address.password = "word";
-  Idle idle_one(address);
+  Idle idle_one(server.as_user({"+ping"}));
   kill_clients(server);
   idle();
   idle_one.ping_with_error("the server hung up");

@@ -186,10 +186,7 @@ TEST_F(KilledReplacement, IsNotHalfUndoneForAWeakUser) {
     put(filled(of_blocks(120), 1), {.shards = 4});
     kill_after(2, true);
     wait_a_minute();
-    server().ask({"ACL", "SETUSER", "bob", "reset", "on", ">word", "~*", "+@all", right});
-    RedisAddress weak = address();
-    weak.user = "bob";
-    weak.password = "word";
+    const RedisAddress weak = server().as_user({"~*", "+@all", right});
     EXPECT_THROW((void)RedisFilter::open({weak, "f", 0}), Error);
     for (const std::size_t shard : {1, 2})
       EXPECT_GT(server().ask({"TTL", aside_of(shard)})->integer, 86'000) << right;

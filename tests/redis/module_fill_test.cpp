@@ -68,11 +68,7 @@ TEST(ModuleFillTest, OfOtherKindsIsNotKnown) {
   EXPECT_FALSE(forgets.fill());
   // Nor is it known to a user without the right to ask.
   auto plain = ModuleFilter::create({at, "plain"}, {.kind = Kind::plain, .capacity = 100});
-  module_server().ask(
-      {"ACL", "SETUSER", "bob", "reset", "on", ">word", "~*", "+@all", "-bf.debug"});
-  RedisAddress bob = at;
-  bob.user = "bob";
-  bob.password = "word";
+  const RedisAddress bob = module_server().as_user({"~*", "+@all", "-bf.debug"});
   EXPECT_FALSE(ModuleFilter::open({bob, "plain"}).fill());
 }
 

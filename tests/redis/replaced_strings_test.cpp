@@ -149,11 +149,8 @@ TEST_F(ReplacedStrings, AreWholeWhenTheyAreOpenedAfterALargerOneWasThere) {
   error_of([&] { client.insert_many(keys_from(5'000, kMany)); }, ErrorCode::mismatch);
   between_.say(nullptr);
   const std::size_t longer = server().get("f").size();
-  RedisAddress reader = server().address();
-  reader.user = "reader";
-  reader.password = "word";
   for (const char* right : {"-eval", "-set"}) {
-    server().ask({"ACL", "SETUSER", "reader", "reset", "on", ">word", "~*", "+@all", right});
+    const RedisAddress reader = server().as_user({"~*", "+@all", right});
     const std::string said = error_of(
         [&] {
           RedisFilter::open({reader, "f"});
@@ -265,11 +262,8 @@ TEST_F(ReplacedShards, AreLeftToThoseWhoMayChangeThem) {
   RedisFilter filter = RedisFilter::create(place(), plan(1'000, 0.01));
   const std::string key = filter.keys()[1], whole = server().get(key);
   server().ask({"APPEND", key, "x"});
-  server().ask(
-      {"ACL", "SETUSER", "reader", "reset", "on", ">word", "~*", "+@read", "+info", "+cluster"});
   RedisPlace reader = place();
-  reader.address.user = "reader";
-  reader.address.password = "word";
+  reader.address = server().as_user({"~*", "+@read", "+info", "+cluster"});
   expect_error(ErrorCode::mismatch, {"behind its end", "cannot be cut off", "give the user"},
                [&] { RedisFilter::open(reader); });
   EXPECT_EQ(server().get(key), whole + "x");

@@ -30,15 +30,6 @@ Server& guarded_server() {
   return one;
 }
 
-RedisAddress as_user(std::initializer_list<std::string_view> rights) {
-  guarded_server().ask({"ACL", "SETUSER", "bob", "reset", "on", ">word"});
-  for (const std::string_view each : rights) guarded_server().ask({"ACL", "SETUSER", "bob", each});
-  RedisAddress address = guarded_server().address();
-  address.user = "bob";
-  address.password = "word";
-  return address;
-}
-
 const PhpScheme& scheme() {
   static const PhpScheme one = PhpScheme::crc32_mt(10'000, 1'000);
   return one;
@@ -201,7 +192,7 @@ TEST(Rights, EachCommandOfAScriptIsMissedAsARight) {
       begin_anew();
       const std::size_t before = keys_for_ever();
       expect_error(ErrorCode::denied, {"; give the user "}, [&] {
-        script.run(as_user({"~*", "+@all", "-" + command}));
+        script.run(guarded_server().as_user({"~*", "+@all", "-" + command}));
       });
       EXPECT_NO_THROW(expect_all_there());
       EXPECT_EQ(keys_for_ever(), before) << "something was left behind, or was lost";
@@ -215,7 +206,7 @@ TEST(Rights, WhatIsStagedExpiresWhereItMayNotBeRenamed) {
     begin_anew();
     const std::size_t before = keys_for_ever();
     Scripted node(guarded_server().path());
-    RedisAddress address = as_user({"~*", "+@all", "-rename"});
+    RedisAddress address = guarded_server().as_user({"~*", "+@all", "-rename"});
     address.socket.clear();
     address.port = node.port();
     node.say([](const Scripted::Words& words) {
@@ -235,7 +226,8 @@ TEST(Rights, NothingIsLoadedThatCouldNotExpire) {
   const std::size_t before = keys_for_ever();
   const Filter filter(plan(1'000, 0.01));
   {
-    ModuleLoader loader({as_user({"~*", "+@all", "-expire", "-unlink"}), "loaded"});
+    ModuleLoader loader(
+        {guarded_server().as_user({"~*", "+@all", "-expire", "-unlink"}), "loaded"});
     const ModuleChunk header{1, module_header(filter.plan(), filter.hasher(), 0)};
     error_of([&] { loader.load(header); }, ErrorCode::denied);
   }
@@ -247,7 +239,11 @@ TEST(Rights, KeysOfAScriptAreMissedAsRights) {
   for (const Script& script : scripts()) {
     SCOPED_TRACE(script.name);
     begin_anew();
-    error_of([&] { script.run(as_user({"~others:*", "+@all"})); }, ErrorCode::denied);
+    error_of(
+        [&] {
+          script.run(guarded_server().as_user({"~others:*", "+@all"}));
+        },
+        ErrorCode::denied);
   }
 }
 
@@ -314,7 +310,7 @@ TEST(Rights, ThoseThatAreDocumentedForStringsAreEnough) {
   for (const Use& use : uses) {
     SCOPED_TRACE(testing::PrintToString(use.commands));
     begin_anew();
-    RedisAddress user = as_user({"~*"});
+    RedisAddress user = guarded_server().as_user({"~*"});
     for (const std::string& command : use.commands)
       guarded_server().ask({"ACL", "SETUSER", "bob", "+" + command});
     EXPECT_NO_THROW(use.run(user));
@@ -326,10 +322,10 @@ TEST(Rights, ThoseThatAreNamedAreEnough) {
   begin_anew();
   const std::string error = error_of(
       [&] {
-        RedisPhpFilter::rotate({as_user({"~*", "+@all", "-rename"}), "rptc"});
+        RedisPhpFilter::rotate({guarded_server().as_user({"~*", "+@all", "-rename"}), "rptc"});
       },
       ErrorCode::denied);
-  RedisAddress user = as_user(
+  RedisAddress user = guarded_server().as_user(
       {"~*", "+eval", "+bitfield", "+bitfield_ro", "+multi", "+exec", "+expire", "+cluster|slots"});
   const std::size_t first = error.find("give the user ") + 14;
   const std::string_view named =

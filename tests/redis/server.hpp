@@ -105,6 +105,15 @@ class Server {
   [[nodiscard]] RedisAddress address() const {
     return {.socket = path(), .timeout = std::chrono::seconds(60)};
   }
+  // That of a user with these rights alone.
+  [[nodiscard]] RedisAddress as_user(std::initializer_list<std::string_view> rights) const {
+    ask({"ACL", "SETUSER", "bob", "reset", "on", ">word"});
+    for (const std::string_view right : rights) ask({"ACL", "SETUSER", "bob", right});
+    RedisAddress bob = address();
+    bob.user = "bob";
+    bob.password = "word";
+    return bob;
+  }
   detail::Reply ask(std::initializer_list<std::string_view> words) const {
     return detail::Connection(address()).ask(words);
   }

@@ -14,7 +14,7 @@ namespace bloomery::test {
 class Places : public ToolTest {
  protected:
   static const Server& server() {
-    static const Server one({"--loadmodule", module_file()});
+    static const Server one(module_options());
     return one;
   }
   void SetUp() override { server().ask({"FLUSHALL"}); }

@@ -27,11 +27,7 @@ class Verbs : public ToolTest, public testing::WithParamInterface<Where> {
 #ifdef BLOOMERY_REDIS_SERVER
   Verbs() { server().ask({"FLUSHALL"}); }
   static const Server& server() {
-#ifdef BLOOMERY_MODULE
-    static const Server one({"--loadmodule", module_file()});
-#else
-    static const Server one;
-#endif
+    static const Server one(module_options());
     return one;
   }
   [[nodiscard]] std::string at(const std::string& name) const {

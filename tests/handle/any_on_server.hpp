@@ -18,11 +18,7 @@ using Keys = std::vector<std::string>;
 class AnyOnServer : public testing::Test {
  protected:
   static Server& server() {
-#ifdef BLOOMERY_MODULE
-    static Server one({"--loadmodule", module_file()});
-#else
-    static Server one;
-#endif
+    static Server one(module_options());
     return one;
   }
   void SetUp() override { server().ask({"FLUSHALL"}); }

@@ -10,7 +10,7 @@
 namespace bloomery::test {
 
 inline Server& module_server() {
-  static Server one({"--loadmodule", module_file()});
+  static Server one(module_options());
   return one;
 }
 

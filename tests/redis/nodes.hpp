@@ -144,11 +144,7 @@ class Nodes {
 
 // The one that tests share, with the module where there is one.
 inline Nodes& three_nodes() {
-#ifdef BLOOMERY_MODULE
-  static Nodes nodes(3, {"--loadmodule", module_file()});
-#else
-  static Nodes nodes(3);
-#endif
+  static Nodes nodes(3, module_options());
   return nodes;
 }
 

@@ -22,11 +22,7 @@ namespace bloomery::test {
 namespace {
 
 Server& guarded_server() {
-#ifdef BLOOMERY_MODULE
-  static Server one({"--loadmodule", module_file()});
-#else
-  static Server one;
-#endif
+  static Server one(module_options());
   return one;
 }
 

@@ -32,6 +32,9 @@ inline std::string named_or(const char* variable, const char* usual) {
 }
 #ifdef BLOOMERY_MODULE
 inline std::string module_file() { return named_or("BLOOMERY_MODULE", BLOOMERY_MODULE); }
+inline std::vector<std::string> module_options() { return {"--loadmodule", module_file()}; }
+#else
+inline std::vector<std::string> module_options() { return {}; }  // there is no module
 #endif
 
 class Server {

@@ -9,7 +9,6 @@
 #include <fstream>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "redis/nodes.hpp"
@@ -167,11 +166,6 @@ class SentinelTest : public testing::Test {
     return {"--port",    std::to_string(port),         "--bind",
             "127.0.0.1", "--repl-diskless-sync-delay", "0"};
   }
-  template <class Done>
-  static void wait_until(Done done) {
-    for (int i = 0; i < 3'000 && !done(); ++i) std::this_thread::sleep_for(10ms);
-    EXPECT_TRUE(done());
-  }
   [[nodiscard]] std::string url(const std::string& master = "urls") const {
     // The first one is not there.
     return "redis+sentinel://127.0.0.1:" + std::to_string(nobody_) +
@@ -190,11 +184,11 @@ TEST_F(SentinelTest, LeadsToTheMasterAndToTheNextOne) {
   auto filter = AnyFilter::create(url(), {.capacity = 1'000, .fpr = 0.0001});
   EXPECT_EQ(filter.insert_many(before), 3U);
   EXPECT_EQ(servers_[0]->ask({"EXISTS", "seen"})->integer, 1);
-  wait_until([&] { return servers_[1]->get("seen") == servers_[0]->get("seen"); });
+  Nodes::until([&] { return servers_[1]->get("seen") == servers_[0]->get("seen"); });
   servers_[0]->stop();
   // Until there is another master, calls are errors; then the same filter goes on.
   std::size_t found = 0;
-  wait_until([&] {
+  Nodes::until([&] {
     try {
       found = filter.may_contain_many(before);
       return true;
@@ -214,7 +208,7 @@ TEST_F(SentinelTest, LeavesAMasterThatWasDemotedByHand) {
   const std::vector<std::string> before{"a"}, after{"b"};
   auto filter = AnyFilter::create(url(), {.capacity = 1'000, .fpr = 0.0001});
   filter.insert_many(before);
-  wait_until([&] { return servers_[1]->get("seen") == servers_[0]->get("seen"); });
+  Nodes::until([&] { return servers_[1]->get("seen") == servers_[0]->get("seen"); });
   const std::string port = std::to_string(replica_port_);
   servers_[1]->ask({"REPLICAOF", "NO", "ONE"});
   servers_[0]->ask({"REPLICAOF", "127.0.0.1", port});

@@ -142,6 +142,22 @@ class Nodes {
   std::vector<std::unique_ptr<Server>> servers_;
 };
 
+// Until there is another master, calls are errors; then the same filter goes on. How many keys it finds.
+template <class Filter>
+std::size_t found_at_next_master(Filter& filter, const std::vector<std::string>& keys) {
+  std::size_t found = 0;
+  Nodes::until([&] {
+    try {
+      found = filter.may_contain_many(keys);
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unavailable) << error.what();
+      return false;
+    }
+  });
+  return found;
+}
+
 // The one that tests share, with the module where there is one.
 inline Nodes& three_nodes() {
   static Nodes nodes(3, module_options());

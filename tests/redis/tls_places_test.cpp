@@ -161,17 +161,7 @@ TEST(TlsSentinel, LeadsToTheMasterAndToTheNextOne) {
   EXPECT_STREQ(sentinel.ask({"SENTINEL", "SET", "urls", "down-after-milliseconds", "500"})->str,
                "OK");
   master->stop();
-  std::size_t found = 0;
-  Nodes::until([&] {
-    try {
-      found = filter.may_contain_many(keys);
-      return true;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::unavailable) << error.what();
-      return false;
-    }
-  });
-  EXPECT_EQ(found, 3U);
+  EXPECT_EQ(found_at_next_master(filter, keys), 3U);
   EXPECT_EQ(filter.insert_many(more), 1U);
   EXPECT_EQ(AnyFilter::open(url).may_contain_many(more), 1U);
 }

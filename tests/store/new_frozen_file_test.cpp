@@ -6,6 +6,7 @@
 #include "store/every_call.hpp"
 #include "store/session_script.hpp"
 #include "support/expect_error.hpp"
+#include "support/frozen.hpp"
 
 #include <algorithm>
 
@@ -24,12 +25,6 @@ const FrozenFilter& streamed() {
   return filter;
 }
 
-std::vector<std::byte> bits_of(const FrozenFilter& filter) {
-  std::vector<std::byte> bits;
-  for (const auto piece : filter.pieces()) bits.insert(bits.end(), piece.begin(), piece.end());
-  return bits;
-}
-
 // One that was built, and is on the device.
 void build_old(FakeOs& os) {
   auto file = Files(os).rebuild(kPath, frozen_plan(1, 0.01));
@@ -46,10 +41,10 @@ void stream(FakeOs& os, const std::vector<std::byte>& bits, std::uint64_t keys) 
 
 TEST(NewFrozenFile, HasTheBytesOfTheFilter) {
   FakeOs os(kRoomForTwo);
-  stream(os, bits_of(streamed()), streamed().keys());
+  stream(os, bytes_of(streamed()), streamed().keys());
   EXPECT_EQ(os.contents(kPath), encode(streamed()));
   EXPECT_EQ(os.names(), 1U);
-  stream(os, bits_of(streamed()), streamed().keys());  // over itself
+  stream(os, bytes_of(streamed()), streamed().keys());  // over itself
   EXPECT_EQ(os.contents(kPath), encode(streamed()));
   EXPECT_EQ(os.open_files(), 0U);
 }
@@ -57,14 +52,14 @@ TEST(NewFrozenFile, HasTheBytesOfTheFilter) {
 TEST(NewFrozenFile, WithAnotherTableIsNotThere) {
   for (const std::size_t at : {0UL, 9UL, 24UL, 28UL, 29UL}) {
     FakeOs os(kRoomForTwo);
-    auto bits = bits_of(streamed());
+    auto bits = bytes_of(streamed());
     bits[at] ^= std::byte{1};
     expect_error(ErrorCode::corrupt, {"build"}, [&] { stream(os, bits, streamed().keys()); });
     EXPECT_EQ(os.names(), 0U);
   }
   FakeOs os(kRoomForTwo);
   expect_error(ErrorCode::corrupt, {},
-               [&] { stream(os, bits_of(streamed()), streamed().keys() + 1); });
+               [&] { stream(os, bytes_of(streamed()), streamed().keys() + 1); });
   EXPECT_EQ(os.names(), 0U);
 }
 
@@ -80,7 +75,7 @@ class StreamedOverAnOldOne : public testing::Test {
     const auto there = os.contents(kPath);
     EXPECT_TRUE(there == old_ || there == fresh_);
   }
-  const std::vector<std::byte> bits_ = bits_of(streamed()), fresh_ = encode(streamed());
+  const std::vector<std::byte> bits_ = bytes_of(streamed()), fresh_ = encode(streamed());
   FakeOs before_{kRoomForTwo};
   std::vector<std::byte> old_;
 };

@@ -14,12 +14,6 @@ namespace {
 constexpr std::uint64_t kListKeys = 1'000;
 const FilterPlan kWithDelta = frozen_plan(1, 0.01, 300);
 
-void add(FilterFile& file, std::uint64_t first, std::uint64_t count) {
-  file.insert_hashes(hashes_of(file.hasher(), first, count));
-}
-std::uint64_t found_in(const FilterFile& file, std::uint64_t first, std::uint64_t count) {
-  return file.may_contain_hashes(hashes_of(file.hasher(), first, count));
-}
 void build_list(const Files& files, const std::string& path, std::uint64_t first,
                 std::uint64_t count) {
   FilterFile file = files.rebuild(path, kWithDelta);

@@ -20,11 +20,11 @@ class DamagedFrozen : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     auto file = Files(os_).create(kPath, delta_ ? frozen_plan(1, 0.01, 300) : frozen_plan(1, 0.01));
-    file.insert_hashes(hashes_of(file.hasher(), 0, kDamagedKeys));
+    add(file, 0, kDamagedKeys);
     file.close();
     if (delta_) {
       file = Files(os_).open(kPath, {.access = Access::write});
-      file.insert_hashes(hashes_of(file.hasher(), 1 << 20, kDamagedAdded));
+      add(file, 1 << 20, kDamagedAdded);
       file.close();
     }
     bytes_ = os_.contents(kPath);
@@ -60,7 +60,7 @@ class DamagedFrozen : public testing::TestWithParam<bool> {
     try {
       const FilterFile file = Files(os_).open(kPath);
       // Whatever a reader lets pass, it can be asked.
-      (void)file.may_contain_hashes(hashes_of(file.hasher(), 0, 100));
+      (void)found_in(file, 0, 100);
       return true;
     } catch (const Error& error) {
       expect_refusal(error);

@@ -13,18 +13,11 @@ namespace {
 const FilterPlan kFrozen = frozen_plan(1, 0.001);
 constexpr std::uint64_t kFrozenKeys = 3'000;
 
-void fill(FilterFile& file, std::uint64_t first, std::uint64_t count) {
-  file.insert_hashes(hashes_of(file.hasher(), first, count));
-}
-std::uint64_t found(const FilterFile& file, std::uint64_t first, std::uint64_t count) {
-  return file.may_contain_hashes(hashes_of(file.hasher(), first, count));
-}
-
 class FrozenFile : public testing::Test {
  protected:
   void create(std::uint64_t first, std::uint64_t count, const CreateOptions& options = {}) const {
     auto file = FilterFile::create(path_, kFrozen, options);
-    fill(file, first, count);
+    add(file, first, count);
     file.close();
   }
   Scratch scratch_;
@@ -33,8 +26,8 @@ class FrozenFile : public testing::Test {
 
 TEST_F(FrozenFile, IsThereWhenItIsClosed) {
   auto file = FilterFile::create(path_, kFrozen);
-  fill(file, 0, kFrozenKeys);
-  fill(file, 0, kFrozenKeys);
+  add(file, 0, kFrozenKeys);
+  add(file, 0, kFrozenKeys);
   EXPECT_FALSE(file.insert("text")) << "nobody knows yet whether it is new";
   EXPECT_FALSE(std::filesystem::exists(path_));
   EXPECT_TRUE(file.may_contain("anything")) << "while it is being built";
@@ -43,9 +36,9 @@ TEST_F(FrozenFile, IsThereWhenItIsClosed) {
   EXPECT_EQ(reader.kind(), Kind::frozen);
   EXPECT_EQ(reader.inserted(), kFrozenKeys + 1);
   EXPECT_EQ(reader.frozen().keys(), kFrozenKeys + 1);
-  EXPECT_EQ(found(reader, 0, kFrozenKeys), kFrozenKeys);
+  EXPECT_EQ(found_in(reader, 0, kFrozenKeys), kFrozenKeys);
   EXPECT_TRUE(reader.may_contain("text"));
-  EXPECT_LT(found(reader, 1 << 20, 100'000), 200U);
+  EXPECT_LT(found_in(reader, 1 << 20, 100'000), 200U);
   const VerifyReport report = verify(path_);
   EXPECT_TRUE(report.ok()) << report.detail;
   EXPECT_EQ(std::filesystem::file_size(path_), encode(reader.frozen()).size());
@@ -63,7 +56,7 @@ TEST_F(FrozenFile, HasTheBytesOfTheFilter) {
 TEST_F(FrozenFile, ThatIsDroppedIsNotThere) {
   {
     auto file = FilterFile::create(path_, kFrozen);
-    fill(file, 0, kFrozenKeys);
+    add(file, 0, kFrozenKeys);
   }
   EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path(path_).parent_path()));
 }
@@ -92,7 +85,7 @@ TEST_F(FrozenFile, OfNoKeysHasNone) {
   create(0, 0);
   const FilterFile reader = FilterFile::open(path_);
   EXPECT_EQ(reader.inserted(), 0U);
-  EXPECT_EQ(found(reader, 0, 10'000), 0U);
+  EXPECT_EQ(found_in(reader, 0, 10'000), 0U);
   EXPECT_TRUE(verify(path_).ok());
 }
 
@@ -100,23 +93,23 @@ TEST_F(FrozenFile, IsReplacedAtOnce) {
   create(0, kFrozenKeys);
   FilterFile reader = FilterFile::open(path_);
   auto next = FilterFile::rebuild(path_, kFrozen);
-  fill(next, 10'000, kFrozenKeys);
+  add(next, 10'000, kFrozenKeys);
   expect_error(ErrorCode::locked, {}, [&] { (void)FilterFile::rebuild(path_, kFrozen); });
-  EXPECT_EQ(found(FilterFile::open(path_), 0, kFrozenKeys), kFrozenKeys);
+  EXPECT_EQ(found_in(FilterFile::open(path_), 0, kFrozenKeys), kFrozenKeys);
   next.close();
-  EXPECT_EQ(found(reader, 0, kFrozenKeys), kFrozenKeys) << "what it had mapped";
+  EXPECT_EQ(found_in(reader, 0, kFrozenKeys), kFrozenKeys) << "what it had mapped";
   EXPECT_TRUE(reader.reload());
-  EXPECT_EQ(found(reader, 10'000, kFrozenKeys), kFrozenKeys);
-  EXPECT_LT(found(reader, 0, kFrozenKeys), 100U);
+  EXPECT_EQ(found_in(reader, 10'000, kFrozenKeys), kFrozenKeys);
+  EXPECT_LT(found_in(reader, 0, kFrozenKeys), 100U);
   create(20'000, kFrozenKeys, {.replace = true});
-  EXPECT_EQ(found(FilterFile::open(path_), 20'000, kFrozenKeys), kFrozenKeys);
+  EXPECT_EQ(found_in(FilterFile::open(path_), 20'000, kFrozenKeys), kFrozenKeys);
 }
 
 TEST_F(FrozenFile, IsNotSalvagedWhereItIsDamaged) {
   create(0, 200'000);
   const std::string out = scratch_ / "out.bloom";
   EXPECT_EQ(salvage(path_, out).filled_chunks, 0U);
-  EXPECT_EQ(found(FilterFile::open(out), 0, 200'000), 200'000U);
+  EXPECT_EQ(found_in(FilterFile::open(out), 0, 200'000), 200'000U);
   auto bytes = read_bytes(path_);
   bytes[bytes.size() / 2] ^= std::byte{1};
   write_bytes(path_, bytes);
@@ -124,7 +117,7 @@ TEST_F(FrozenFile, IsNotSalvagedWhereItIsDamaged) {
   EXPECT_NE(verify(path_).detail.find("rebuild"), std::string::npos) << verify(path_).detail;
   expect_error(ErrorCode::corrupt, {"rebuild"}, [&] { (void)salvage(path_, out, true); });
   expect_error(ErrorCode::corrupt, {}, [&] { (void)decode_frozen(bytes); });
-  EXPECT_EQ(found(FilterFile::open(out), 0, 200'000), 200'000U) << "it was replaced";
+  EXPECT_EQ(found_in(FilterFile::open(out), 0, 200'000), 200'000U) << "it was replaced";
 }
 
 // ---- on a machine that stops, or whose calls fail -------------------------------------------------
@@ -141,7 +134,7 @@ class FrozenOnTheMachine : public testing::TestWithParam<Building> {
   }
   static void build(FakeOs& os, std::uint64_t first) {
     auto file = Files(os, GetParam().keys_in_memory).rebuild(kPath, kFrozen);
-    fill(file, first, kFrozenKeys);
+    add(file, first, kFrozenKeys);
     file.close();
   }
   // True: it was the new one, of keys from 10,000 on.
@@ -155,10 +148,10 @@ class FrozenOnTheMachine : public testing::TestWithParam<Building> {
       return false;
     }
     const bool fresh = file->may_contain(std::uint64_t{12'000}) &&
-                       found(*file, 10'000, kFrozenKeys) == kFrozenKeys;
+                       found_in(*file, 10'000, kFrozenKeys) == kFrozenKeys;
     if (!fresh) {
       EXPECT_TRUE(GetParam().over_an_old_one) << "half of a new one";
-      EXPECT_EQ(found(*file, 0, kFrozenKeys), kFrozenKeys);
+      EXPECT_EQ(found_in(*file, 0, kFrozenKeys), kFrozenKeys);
     }
     EXPECT_EQ(file->inserted(), kFrozenKeys);
     const VerifyReport report = Files(os).verify(kPath);
@@ -182,8 +175,8 @@ TEST(FrozenSpool, HasTheKeysOfTheSet) {
   std::vector<std::byte> in_memory;
   for (const std::uint64_t most : {kFrozenKeys * 2, std::uint64_t{700}, std::uint64_t{1}}) {
     auto file = Files(os, most).rebuild(kPath, kFrozen);
-    for (std::uint64_t key = 0; key < kFrozenKeys; key += 100) fill(file, key, 100);
-    fill(file, 500, 1'000);  // again
+    for (std::uint64_t key = 0; key < kFrozenKeys; key += 100) add(file, key, 100);
+    add(file, 500, 1'000);  // again
     // The new filter, the one that it replaces, and the spool.
     EXPECT_EQ(os.open_files(), in_memory.empty() ? 1U : 3U);
     file.close();
@@ -203,7 +196,7 @@ TEST(FrozenSpool, ThatFailsLosesNoKey) {
       FakeOs os;
       auto file = Files(os, 700).rebuild(kPath, kFrozen);
       os.inject({.at = os.calls() + call, .error = error});
-      fill(file, 0, kFrozenKeys);
+      add(file, 0, kFrozenKeys);
       try {
         file.close();
         ++kept;
@@ -213,7 +206,7 @@ TEST(FrozenSpool, ThatFailsLosesNoKey) {
       }
       os.inject({});
       const FilterFile reader = Files(os).open(kPath);
-      ASSERT_EQ(found(reader, 0, kFrozenKeys), kFrozenKeys) << "call " << call;
+      ASSERT_EQ(found_in(reader, 0, kFrozenKeys), kFrozenKeys) << "call " << call;
       EXPECT_EQ(reader.inserted(), kFrozenKeys);
       EXPECT_EQ(os.names(), 1U);
     }

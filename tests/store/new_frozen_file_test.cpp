@@ -28,7 +28,7 @@ const FrozenFilter& streamed() {
 // One that was built, and is on the device.
 void build_old(FakeOs& os) {
   auto file = Files(os).rebuild(kPath, frozen_plan(1, 0.01));
-  file.insert_hashes(hashes_of(file.hasher(), 0, 1'000));
+  add(file, 0, 1'000);
   file.close();
 }
 

@@ -28,12 +28,19 @@ inline Filter merged_filter(const Plan& plan) {
   return other;
 }
 
+inline void add(FilterFile& file, std::uint64_t first, std::uint64_t count) {
+  file.insert_hashes(hashes_of(file.hasher(), first, count));
+}
+inline std::uint64_t found_in(const FilterFile& file, std::uint64_t first, std::uint64_t count) {
+  return file.may_contain_hashes(hashes_of(file.hasher(), first, count));
+}
+
 // First through the journal, then past it. Acknowledged by its end, by sync or by close.
 constexpr std::uint64_t kLoadedKeys = 1040;
 inline void load(FilterFile& file, std::uint64_t first, int how) {
   const bool begun = file.begin_load();
   for (const auto& [at, count] : {std::pair{0, 40}, {40, 500}, {540, 500}})
-    file.insert_hashes(hashes_of(file.hasher(), first + at, count));
+    add(file, first + at, count);
   if (how == 1) file.sync();
   if (how == 2) file.close();
   if (how == 0 && begun) file.end_load();

@@ -17,9 +17,6 @@ namespace {
 
 class AddedLines : public ToolTest {
  protected:
-  [[nodiscard]] static int found(const std::string& filter, const std::string& lines) {
-    return std::stoi(run({"check", "-c", "-q", filter}, lines).out);
-  }
   // Lines that come one second after others are a batch of their own. Waits until the file has it.
   static void wait_for(const std::string& filter, const std::string& lines, int expected) {
     for (int i = 0; i < 6000 && found(filter, lines) != expected; ++i)

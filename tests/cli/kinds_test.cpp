@@ -29,11 +29,6 @@ class Kinds : public Files {
   [[nodiscard]] std::string counting(const std::string& text) const {
     return made("users.bloom", {"--kind", "counting", "-n", "100K", "-p", "1e-6"}, text);
   }
-
-  // How many of the lines are found.
-  [[nodiscard]] static int found(const std::string& filter, const std::string& text) {
-    return std::stoi(run({"check", "-c", "-q", filter}, text).out);
-  }
 };
 
 // ---- counting -------------------------------------------------------------------------------

@@ -81,6 +81,10 @@ class ToolTest : public testing::Test {
   // Writes one, and returns its path.
   std::string file(const std::string& name, const std::string& text) const;
   [[nodiscard]] static std::string text_of(const std::string& path);
+  // How many of the lines are in a filter.
+  [[nodiscard]] static int found(const std::string& filter, const std::string& lines) {
+    return std::stoi(run({"check", "-c", "-q", filter}, lines).out);
+  }
   // A file with the text as `program` compresses it, and its path.
   [[nodiscard]] std::string packed(const std::string& program, const std::string& name,
                                    const std::string& text) const;

@@ -182,18 +182,16 @@ void plain(Report& report, Layout layout, Keys keys, Keys asked, double fpr,
   ConcurrentFilter shared(filter);
   std::vector<Way> ways;
   add_one_call(ways, filter, keys, asked);
+  const auto in_parts = [](Keys all, auto work) {
+    return [all, work](unsigned on) {
+      return on_threads(on, all, [&](unsigned, Keys part) { return work(part); });
+    };
+  };
+  const auto clear = [&] { filter.clear(); };
   ways.push_back({"ConcurrentFilter, insert_many",
-                  [&, keys](unsigned on) {
-                    return on_threads(
-                        on, keys, [&](unsigned, Keys part) { return shared.insert_many(part); });
-                  },
-                  [&] { filter.clear(); }, 1.8});
+                  in_parts(keys, [&](Keys part) { return shared.insert_many(part); }), clear, 1.8});
   ways.push_back({"ConcurrentFilter, may_contain_many",
-                  [&, asked](unsigned on) {
-                    return on_threads(on, asked, [&](unsigned, Keys part) {
-                      return shared.may_contain_many(part);
-                    });
-                  },
+                  in_parts(asked, [&](Keys part) { return shared.may_contain_many(part); }),
                   nullptr, 1.8, asked.size()});
   const auto memory = filter.mutable_bytes();
   const auto part_of = [memory](unsigned i, unsigned on) {
@@ -201,35 +199,22 @@ void plain(Report& report, Layout layout, Keys keys, Keys asked, double fpr,
     return memory.subspan(part * i, part);
   };
   if (layout == Layout::blocked) {
-    const auto clear = [&] { filter.clear(); };
     ways.push_back({"a lock and a store per block, bulk",
-                    [&, keys](unsigned on) {
-                      return on_threads(on, keys, [&](unsigned, Keys part) {
-                        return bare_writes<128, true>(memory, part);
-                      });
-                    },
+                    in_parts(keys, [=](Keys part) { return bare_writes<128, true>(memory, part); }),
                     clear});
     ways.push_back({"ConcurrentFilter, insert",
-                    [&, keys](unsigned on) {
-                      return on_threads(on, keys, [&](unsigned, Keys part) {
-                        return each(part, [&](std::uint64_t key) { return shared.insert(key); });
-                      });
-                    },
+                    in_parts(keys,
+                             [&](Keys part) {
+                               return each(part,
+                                           [&](std::uint64_t key) { return shared.insert(key); });
+                             }),
                     clear});
     ways.push_back({"a lock and a store per block, single",
-                    [&, keys](unsigned on) {
-                      return on_threads(on, keys, [&](unsigned, Keys part) {
-                        return bare_writes<0, true>(memory, part);
-                      });
-                    },
+                    in_parts(keys, [=](Keys part) { return bare_writes<0, true>(memory, part); }),
                     clear});
-    ways.push_back({"the same with 50 more instructions",
-                    [&, keys](unsigned on) {
-                      return on_threads(on, keys, [&](unsigned, Keys part) {
-                        return bare_writes<0, true, 50>(memory, part);
-                      });
-                    },
-                    clear});
+    ways.push_back(
+        {"the same with 50 more instructions",
+         in_parts(keys, [=](Keys part) { return bare_writes<0, true, 50>(memory, part); }), clear});
     ways.push_back({"the memory alone, writes", [&, keys](unsigned on) {
                       return on_threads(on, keys, [&](unsigned i, Keys part) {
                         return bare_writes<128, false>(part_of(i, on), part);

@@ -15,8 +15,6 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-#include <time.h>
-
 #include <array>
 #include <atomic>
 #include <deque>
@@ -33,12 +31,6 @@ namespace {
 
 using Loop = std::function<std::uint64_t(Keys)>;
 
-double processor_ns() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
-}
-
 // Adds the processor time per key to `times`.
 std::uint64_t on_threads(unsigned threads, Keys keys, const Loop& loop,
                          std::vector<double>& times) {
@@ -49,9 +41,9 @@ std::uint64_t on_threads(unsigned threads, Keys keys, const Loop& loop,
     const std::size_t first = keys.size() * i / threads;
     const std::size_t last = keys.size() * (i + 1) / threads;
     others.emplace_back([&, part = keys.subspan(first, last - first)] {
-      const double start = processor_ns();
+      const double start = seconds(CLOCK_THREAD_CPUTIME_ID);
       sum += loop(part);
-      spent += static_cast<std::uint64_t>(processor_ns() - start);
+      spent += static_cast<std::uint64_t>(1e9 * (seconds(CLOCK_THREAD_CPUTIME_ID) - start));
     });
   }
   for (std::thread& other : others) other.join();
@@ -74,12 +66,6 @@ Loops loops_of(F& calls) {
       [&](Keys keys) { return calls.may_contain_many(keys); }};
 }
 
-double process_ns() {
-  timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
-}
-
 // Look-ups in one call that distributes its keys among threads.
 template <class F>
 void one_call(Report& report, const std::string& name, const F& filter, Keys keys,
@@ -89,9 +75,10 @@ void one_call(Report& report, const std::string& name, const F& filter, Keys key
   for (const unsigned on : threads) {
     std::vector<double>& mine = times.emplace_back();
     contest.add({name, keys.size(), [&filter, &mine, keys, on]() -> std::uint64_t {
-                   const double start = process_ns();
+                   const double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
                    const std::uint64_t found = filter.may_contain_many(keys, {}, on);
-                   mine.push_back((process_ns() - start) / static_cast<double>(keys.size()));
+                   mine.push_back(1e9 * (seconds(CLOCK_PROCESS_CPUTIME_ID) - start) /
+                                  static_cast<double>(keys.size()));
                    return found;
                  }});
   }

@@ -1,8 +1,6 @@
 // Runs the cases of a contest in turn and keeps every sample.
 #include "contest.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 
 namespace bloomery::bench {
@@ -11,17 +9,12 @@ namespace {
 
 volatile std::uint64_t kept;
 
-double nanoseconds(Clock clock) {
-  timespec now{};
-  clock_gettime(clock == Clock::wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
 double nanoseconds_an_operation(const Case& entry, Clock clock) {
   if (entry.prepare) entry.prepare();
-  const double start = nanoseconds(clock);
+  const clockid_t id = clock == Clock::wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+  const double start = seconds(id);
   kept = entry.run();
-  return (nanoseconds(clock) - start) / static_cast<double>(entry.operations);
+  return 1e9 * (seconds(id) - start) / static_cast<double>(entry.operations);
 }
 
 }  // namespace
@@ -30,6 +23,12 @@ double median(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const std::size_t middle = samples.size() / 2;
   return samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
+}
+
+double seconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
 double Timing::fastest() const { return *std::min_element(samples.begin(), samples.end()); }

@@ -5,6 +5,8 @@
 // repetitions.
 #pragma once
 
+#include <time.h>
+
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -20,6 +22,7 @@ struct Case {
 };
 
 double median(std::vector<double> samples);
+double seconds(clockid_t clock);  // that it shows now
 
 struct Timing {
   std::string name;

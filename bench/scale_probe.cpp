@@ -10,10 +10,10 @@
 
 #include <atomic>
 #include <chrono>
-#include <ctime>
 #include <exception>
 #include <thread>
 
+#include "contest.hpp"
 #include "keys.hpp"
 
 namespace bloomery::bench {
@@ -37,12 +37,6 @@ struct Task {
 
 using Items = std::vector<std::string_view>;
 
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-}
-
 template <class Filter>
 void call(Filter& filter, const Task& task, std::span<const std::string_view> keys) {
   if (task.operation == "insert")
@@ -59,14 +53,14 @@ double run_client(const Task& task, const Items& items, std::atomic<unsigned>& w
   call(filter, task, std::span(items).first(std::min(items.size(), task.batch)));
   waiting.fetch_sub(1);
   while (waiting.load() != 0) std::this_thread::yield();
-  const double before = thread_seconds();
+  const double before = seconds(CLOCK_THREAD_CPUTIME_ID);
   std::span<const std::string_view> left(items);
   while (!left.empty()) {
     const std::size_t count = std::min(task.batch, left.size());
     call(filter, task, left.first(count));
     left = left.subspan(count);
   }
-  return thread_seconds() - before;
+  return seconds(CLOCK_THREAD_CPUTIME_ID) - before;
 }
 
 template <class Filter>

@@ -15,8 +15,6 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-#include <time.h>
-
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -35,12 +33,6 @@ namespace bloomery::bench {
 namespace {
 
 volatile std::uint64_t kept;
-
-double seconds(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 // One way to do the work, with any number of threads.
 struct Way {

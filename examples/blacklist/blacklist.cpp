@@ -6,7 +6,6 @@
 // found, and of those that are not on the list as many as theory predicts; otherwise the exit status is 1.
 #include <bloomery/bloomery.hpp>
 
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>

@@ -8,7 +8,6 @@
 // The server may free a value in a background thread; everything else happens in its main thread.
 #pragma once
 
-#include <bloomery/error.hpp>
 #include <bloomery/hash.hpp>
 
 #include <cstddef>

@@ -10,7 +10,6 @@
 #include <fstream>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "input/block.hpp"
 #include "input/inputs.hpp"

@@ -9,7 +9,6 @@
 #include <sys/time.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "redis/parsed.hpp"
 #include "redis/proxy.hpp"

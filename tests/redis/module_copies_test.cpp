@@ -81,8 +81,7 @@ TEST_F(ModuleCopies, HaveTheKeysAndTheMarkersOfAll) {
   EXPECT_EQ(both.may_contain_many(old_.views) + both.may_contain_many(next_.views), 6'000U);
   EXPECT_TRUE(both.insert("one more"));
   EXPECT_EQ(keys_there(), 4 * 4) << "something was left behind";
-  for (const std::string& key : both.keys())
-    EXPECT_EQ(module_server().ask({"PTTL", key})->integer, -1) << "it would expire";
+  module_server().expect_to_keep(both);
   error_of([] { store("both", {"b"}); }, ErrorCode::exists);
   // The number of shards is the sources', and may be named.
   auto source = open("a");
@@ -172,8 +171,7 @@ TEST_F(ModuleCopies, ReplaceAFilterWholeOrNotAtAll) {
   module_server().ask({"RENAME", "aside", c.keys()[2]});
   EXPECT_EQ(c.may_contain_many(next_.views), next_.views.size());
   EXPECT_EQ(open("c").may_contain_many(next_.views), next_.views.size());
-  for (const std::string& key : c.keys())
-    EXPECT_EQ(module_server().ask({"PTTL", key})->integer, -1);
+  module_server().expect_to_keep(c);
   EXPECT_EQ(keys_there(), 12) << "something was left behind";
 
   // What one that was killed half way has left is in the way of none that does the same again.

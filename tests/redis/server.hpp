@@ -132,6 +132,12 @@ class Server {
     }
     FAIL() << "not within two minutes: " << words;
   }
+  // None of its keys expires.
+  template <class Filter>
+  void expect_to_keep(const Filter& filter) const {
+    for (const std::string& key : filter.keys())
+      EXPECT_EQ(ask({"PTTL", key})->integer, -1) << key << " would expire";
+  }
   [[nodiscard]] std::string get(std::string_view key) const {
     const detail::Reply reply = ask({"GET", key});
     return reply->type == REDIS_REPLY_STRING ? std::string(reply->str, reply->len) : "";

@@ -137,9 +137,7 @@ def in_a_file(run, length):
     tool.environment = os.environ | time.environment
     tool.do("create", "-q", path, "--window", f"{SLICES * length}s", "--slices", SLICES, "-n", "100K", "-p", RATE)
     run.expect(tool.info(path)["slice_length"] == length, "the slices have another length than was asked for")
-    for _ in range(60):
-        if not run.has_time():
-            break
+    for _ in run.turns(60):
         run.step("file", length, "clock", clock.step())
         time.set(clock.now)
         if run.chance(0.6):
@@ -167,9 +165,7 @@ def in_servers(run, length):
         master, replica = servers
         replica.ask("REPLICAOF", "127.0.0.1", master.port)
         master.ask("BF.RESERVE", "w", RATE, 100_000, "WINDOW", SLICES * length, "SECONDS", "SLICES", SLICES)
-        for _ in range(40):
-            if not run.has_time():
-                break
+        for _ in run.turns(40):
             for server, clock in zip(servers, clocks):
                 if run.chance(0.6):
                     run.step("server", length, "clock", clock.step(), server.port)

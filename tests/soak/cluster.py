@@ -145,9 +145,7 @@ class Round:
 
     def play(self):
         steps = {self.use: 2, self.move: 4, self.kill: 2, self.fail_over: 2, self.pause: 2}
-        for _ in range(8):
-            if not self.run.has_time():
-                break
+        for _ in self.run.turns(8):
             step = self.run.random.choices(list(steps), steps.values())[0]
             self.run.step(step.__name__)
             step()

@@ -93,9 +93,7 @@ class Round:
 
     def play(self):
         steps = {self.write: 8, self.write_in_a_batch: 4, self.write_frozen: 2, self.rebuild_frozen: 2, self.make: 2}
-        for _ in range(60):
-            if not self.run.has_time():
-                break
+        for _ in self.run.turns(60):
             self.run.random.choices(list(steps), steps.values())[0]()
         for model in self.models:
             model.compare()

@@ -35,9 +35,7 @@ class Round:
     def play(self):
         steps = {self.write: 8, self.write_in_a_batch: 0 if self.kind == "plain" else 6, self.rotate: 2,
                  self.remove: 1, self.copy: 1, self.put_back: 1, self.overwrite: 1, self.compare: 2, self.check_meanwhile: 2}
-        for _ in range(60):
-            if not self.run.has_time():
-                break
+        for _ in self.run.turns(60):
             self.run.random.choices(list(steps), steps.values())[0]()
         for model in [self.file, *self.kept]:
             model.compare()

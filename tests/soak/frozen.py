@@ -26,9 +26,7 @@ def play(run):
     run.step("create", len(first))
     tool.do("create", "-q", *words, path, lines=first)
     keys.update(first)
-    for number in range(40):
-        if not run.has_time():
-            break
+    for number in run.turns(40):
         killed = run.chance(0.5)
         if run.chance(0.7):
             lines = new_lines(500)

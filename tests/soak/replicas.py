@@ -56,9 +56,7 @@ class Pair:
         steps = {self.commands: 12, self.save: 2, self.rewrite: 2, self.break_link: 2, self.kill_master: 2,
                  self.kill_replica: 1, self.restart: 1, self.replace: 2, self.hand_over: 1, self.fail_over: 1,
                  self.reload: 1, self.compare: 2}
-        for _ in range(80):
-            if not self.run.has_time():
-                break
+        for _ in self.run.turns(80):
             step = self.run.random.choices(list(steps), steps.values())[0]
             self.run.step(step.__name__)
             step()

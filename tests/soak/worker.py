@@ -5,6 +5,7 @@ why not. A round begins with an empty folder and takes all its decisions from `r
 run, the scenario and the round: so one round can be repeated without those before it.
 """
 
+import itertools
 import json
 import math
 import pathlib
@@ -40,8 +41,9 @@ class Run:
         if kind is None:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def has_time(self):
-        return time.monotonic() < self.deadline
+    def turns(self, most):
+        """The numbers of so many turns, from 0, as long as there is time."""
+        return itertools.takewhile(lambda _: time.monotonic() < self.deadline, range(most))
 
     def step(self, *words):
         """Records a step before it is done, so that the last line of the file is the step that failed."""

@@ -94,9 +94,7 @@ def play(run):
         writer.stop(kill)
         of.done[writer.number] = writer.acknowledged
 
-    for _ in range(40):
-        if not run.has_time():
-            break
+    for _ in run.turns(40):
         what = run.random.choices(("start", "kill", "end", "listen", "move", "all", "alone"), (6, 4, 2, 4, 1, 1, 1))[0]
         run.step(what, len(alive))
         if what == "start" and len(alive) < 6:

@@ -123,14 +123,39 @@ std::uint32_t small_count(const Flag& flag, const std::string& text) {
   return static_cast<std::uint32_t>(count);
 }
 
+// The name of a field as a step of a path.
+std::string step_of(std::string_view name) {
+  std::string step;
+  for (const char c : name) {
+    if (c == '~' || c == '/')
+      step += c == '~' ? "~0" : "~1";
+    else
+      step += c;
+  }
+  return step;
+}
+
+// jq's .tags[0].id is /tags/0/id, and its ."user-agent" or .["user-agent"] is /user-agent.
+std::string path_of_jq(const std::string& text) {
+  std::string path;
+  bool quoted = false;
+  for (const char c : step_of(text)) {
+    if (c == '"')
+      quoted = !quoted;
+    else if (quoted || (c != '.' && c != '[' && c != ']'))
+      path += c;
+    else if (c != ']' && !path.ends_with('/'))
+      path += '/';
+  }
+  return path;
+}
+
 // .request.url is how jq names a field; here it would be a field of that name, which no line has.
 [[noreturn]] void refuse_jq_path(const std::string& text) {
-  std::string path = text;
-  std::replace(path.begin(), path.end(), '.', '/');
   refuse(
       fmt::format("--json-key '{}' begins with a dot; give {} for that field, as a path, or /{} "
                   "for a field whose name has the dot",
-                  text, path, text));
+                  text, path_of_jq(text), step_of(text)));
 }
 
 }  // namespace

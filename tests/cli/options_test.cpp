@@ -87,6 +87,13 @@ TEST(Options, KeysAreSaidOnce) {
   EXPECT_TRUE(says(refused_options({"dedup", "--json-key", ".request.url"}),
                    "begins with a dot; give /request/url for that field, as a path, or "
                    "/.request.url for a field"));
+  EXPECT_TRUE(says(refused_options({"dedup", "--json-key", ".tags[0].id[12]"}),
+                   "give /tags/0/id/12 for that field, as a path, or /.tags[0].id[12] for"));
+  EXPECT_TRUE(says(refused_options({"dedup", "--json-key", ".tags.[7]"}), "give /tags/7 for"));
+  for (const char* const field : {".r.\"a.b\"", ".r[\"a.b\"]"})
+    EXPECT_TRUE(says(refused_options({"dedup", "--json-key", field}), "give /r/a.b for")) << field;
+  EXPECT_TRUE(says(refused_options({"dedup", "--json-key", ".a/b~"}),
+                   "give /a~1b~0 for that field, as a path, or /.a~1b~0 for a field"));
 }
 
 TEST(Options, ThreadsAreFromOneTo1024) {

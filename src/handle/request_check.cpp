@@ -11,10 +11,11 @@ namespace bloomery::detail {
 
 namespace {
 
-std::string value_text(Layout layout) { return std::string(to_string(layout)); }
-std::string value_text(double fpr) { return number(fpr); }
-std::string value_text(std::uint32_t count) { return grouped(count); }
-std::string value_text(std::uint64_t count) { return grouped(count); }
+// A value, so that it is written differently from another one.
+std::string value_text(Layout layout, Layout /*other*/) { return std::string(to_string(layout)); }
+std::string value_text(double fpr, double other) { return number(fpr, digits_apart(fpr, other)); }
+std::string value_text(std::uint32_t count, std::uint32_t /*other*/) { return grouped(count); }
+std::string value_text(std::uint64_t count, std::uint64_t /*other*/) { return grouped(count); }
 
 // The plan that a new filter gets in this place; nullopt: the request has none, for example if it leaves too much open.
 std::optional<FilterPlan> plan_here(const AnyFilter::Impl& filter, const FilterSpec& spec) {
@@ -41,7 +42,7 @@ void require_same_numbers(const AnyFilter::Impl& filter, const std::optional<Fil
   const auto compare = [&](PlanField field, const auto& asked, const auto& made,
                            const char* pattern, const char* name) {
     if (asked && made && *asked != *made)
-      refuse(field, fill_in(pattern, value_text(*made), name, value_text(*asked)));
+      refuse(field, fill_in(pattern, value_text(*made, *asked), name, value_text(*asked, *made)));
   };
   if (spec.kind && *spec.kind != *there.kind)
     refuse(PlanField::kind, fill_in("is a {} filter, and {} says {}", to_string(*there.kind),

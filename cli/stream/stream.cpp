@@ -134,10 +134,11 @@ class Stream {
   void stop_before_bad_line(FoundLines& found) {
     const Keys& keys = found.keys;
     found.ends.resize(std::max(keys.hashes.size(), keys.views.size()));
-    failure_ = Error(
-        ErrorCode::invalid_argument,
-        fmt::format("line {} of {} is not a JSON object: {}; the lines before it are done",
-                    group_digits(result_.lines + found.ends.size() + 1), input_, keys.problem));
+    failure_ =
+        Error(ErrorCode::invalid_argument,
+              fmt::format("line {} of {} is not a JSON object: {}; the lines before it are {}",
+                          group_digits(result_.lines + found.ends.size() + 1), input_, keys.problem,
+                          request_.whole ? "not done either" : "done"));
   }
 
   // A signal ends the run after the lines that are decided.

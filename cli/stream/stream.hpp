@@ -61,6 +61,7 @@ struct StreamRequest {
   bool print = false;       // the lines with the wanted answer
   bool wanted = true;       // which answer that is
   bool stop_early = false;  // at the first of them
+  bool whole = false;       // after an error no line has had an effect
 };
 
 struct StreamResult {

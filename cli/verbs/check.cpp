@@ -27,10 +27,12 @@ int run_check(const Options& options) {
   refuse_filter_as_output(options.out);
   output.begin();
   LookUpLines sink(filter);
-  const StreamResult stream = run_stream(
-      options, inputs,
-      {.print = print, .wanted = !options.invert, .stop_early = options.quiet && !options.count},
-      sink);
+  const StreamResult stream = run_stream(options, inputs,
+                                         {.print = print,
+                                          .wanted = !options.invert,
+                                          .stop_early = options.quiet && !options.count,
+                                          .whole = options.count || options.out},
+                                         sink);
   keep_output(output, stream);
   const std::uint64_t found = options.invert ? stream.lines - stream.wanted : stream.wanted;
   const bool json = options.count && options.json;

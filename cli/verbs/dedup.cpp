@@ -85,8 +85,12 @@ int run_dedup(const Options& options) {
   const std::unique_ptr<Dedup> dedup = make_dedup(options, inputs);
   AnyFilter& filter = dedup->filter;
   output.begin();
-  const StreamResult stream = run_stream(
-      options, inputs, {.print = !options.count, .wanted = !options.invert}, *dedup->sink);
+  const StreamResult stream =
+      run_stream(options, inputs,
+                 {.print = !options.count,
+                  .wanted = !options.invert,
+                  .whole = !options.filter && (options.count || options.out)},
+                 *dedup->sink);
   const FilterStats stats = filter.stats();
   filter.close();
   keep_output(output, stream);

@@ -90,7 +90,7 @@ std::optional<Made> as_existing(const Options& options) {
 int fill(AnyFilter& filter, const Options& options, const std::vector<Input>& inputs) {
   filter.use_threads(options.threads);
   ApplyLines sink(filter, AnyFilter::Operation::insert, {}, false, 0, 0);
-  const StreamResult stream = run_stream(options, inputs, {}, sink);
+  const StreamResult stream = run_stream(options, inputs, {.whole = true}, sink);
   if (stream.signal != 0) {
     remark(fmt::format("{} is unchanged: the run stopped before the last line", filter.name()));
     return kExitFound;

@@ -3,6 +3,7 @@
 #include "support/effort.hpp"
 #include "traced.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <string>
@@ -78,6 +79,33 @@ TEST_F(KeysOfLines, ALineThatIsNoJsonEndsTheRunBehindTheLinesBeforeIt) {
   // What takes all or nothing takes nothing.
   EXPECT_EQ(run({"rebuild", "-q", "--json-key", "a", filter}, "{}\nx\n").code, 2);
   EXPECT_EQ(run({"check", "-q", "-c", filter}, "7\n").out, "1\n");
+}
+
+TEST_F(KeysOfLines, ALineThatIsNoJsonSaysWhetherTheLinesBeforeItAreDone) {
+  const std::string filter = made("f.bloom", ""), out = path("out");
+  const auto tail = [](const Arguments& arguments) {
+    const std::string err = run(arguments, "{}\nx\n").err;
+    return err.substr(std::min(err.size(), err.rfind("; ")));
+  };
+  for (Arguments arguments : {Arguments{"rebuild", "-q", filter},
+                              {"dedup", "-q", "-o", out},
+                              {"dedup", "-c"},
+                              {"check", "-o", out, filter},
+                              {"check", "-c", filter}}) {
+    arguments.insert(arguments.end(), {"--json-key", "a"});
+    EXPECT_EQ(tail(arguments), "; the lines before it are not done either\n") << arguments[0];
+  }
+  EXPECT_FALSE(std::filesystem::exists(out));
+  // What the filter remembers is in the output.
+  for (Arguments arguments : {Arguments{"add", "-q", filter},
+                              {"check", filter},
+                              {"dedup", "-q"},
+                              {"dedup", "-c", "--filter", filter},
+                              {"dedup", "-q", "--filter", path("new.bloom"), "-n9", "-o", out}}) {
+    arguments.insert(arguments.end(), {"--json-key", "a"});
+    EXPECT_EQ(tail(arguments), "; the lines before it are done\n") << arguments[0];
+  }
+  EXPECT_EQ(text_of(out), "{}\n");
 }
 
 TEST_F(OutputFiles, MayBeTheInput) {

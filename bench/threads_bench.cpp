@@ -16,7 +16,9 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <barrier>
 #include <functional>
 #include <iterator>
 #include <span>
@@ -105,6 +107,40 @@ std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
   }
   for (std::size_t i = keys.size() - ahead; i < keys.size(); ++i) write(keys[i]);
   return memory.empty() ? 0 : static_cast<std::uint64_t>(memory[0]);
+}
+
+// The least that threads do which divide the keys among them, as insert_many does, in rounds: each appends the keys of
+// its part to a list per region of the memory; then each takes its regions, and writes a word of the block of every key
+// in them.
+std::uint64_t bare_division(std::span<std::byte> memory, Keys keys, unsigned threads) {
+  constexpr std::size_t kRegions = 32, kRound = std::size_t{1} << 21;
+  struct Lists {
+    std::array<std::vector<std::uint64_t>, kRegions> keys;
+    std::array<std::size_t, kRegions> sizes;
+  };
+  const std::size_t share = kRound / threads;
+  const std::size_t rounds = keys.size() / threads / share + 1;
+  std::vector<Lists> lists(threads);
+  for (Lists& each : lists)  // twice the mean: random keys are never so uneven
+    for (auto& list : each.keys) list.resize(2 * share / kRegions);
+  std::barrier all(threads);
+  return on_threads(threads, keys, [&](unsigned id, Keys part) {
+    Lists& own = lists[id];
+    std::uint64_t sum = 0;
+    for (std::size_t round = 0; round < rounds; ++round) {
+      const std::size_t first = std::min(round * share, part.size());
+      own.sizes.fill(0);
+      for (const std::uint64_t key : part.subspan(first, std::min(share, part.size() - first)))
+        own.keys[key >> 59][own.sizes[key >> 59]++] = key;
+      all.arrive_and_wait();
+      for (std::size_t region = id; region < kRegions; region += threads)
+        for (const Lists& each : lists)
+          sum += bare_writes<128, false>(memory,
+                                         std::span(each.keys[region]).first(each.sizes[region]));
+      all.arrive_and_wait();
+    }
+    return sum;
+  });
 }
 
 void contest(Report& report, const std::string& section, const std::vector<Way>& ways,
@@ -207,6 +243,8 @@ void plain(Report& report, Layout layout, Keys keys, Keys asked, double fpr,
     ways.push_back(
         {"the same with 50 more instructions",
          in_parts(keys, [=](Keys part) { return bare_writes<0, true, 50>(memory, part); }), clear});
+    ways.push_back({"dividing the keys, and a store per block",
+                    [&, keys](unsigned on) { return bare_division(memory, keys, on); }, clear});
     ways.push_back({"the memory alone, writes", [&, keys](unsigned on) {
                       return on_threads(on, keys, [&](unsigned i, Keys part) {
                         return bare_writes<128, false>(part_of(i, on), part);
@@ -222,32 +260,40 @@ void plain(Report& report, Layout layout, Keys keys, Keys asked, double fpr,
           ways, keys.size(), threads, repetitions);
 }
 
-// What dedup does line by line, in order, however many threads find and hash the lines.
+// What dedup does line by line, in order, however many threads find and hash the lines; and the memory alone, from which
+// each line needs two cache lines.
 void filter_stage(Report& report, Keys keys, unsigned repetitions) {
   constexpr std::size_t kBlockOfLines = 8'192;
   Filter filter(plan(keys.size(), 1e-6));
   const std::size_t half = (keys.size() + 1) / 2;
   std::vector<Hash128> hashes;
   for (std::size_t i = 0; i < keys.size(); ++i) hashes.push_back(filter.hash(keys[i % half]));
-  std::vector<double> times;
+  std::vector<std::uint64_t> lines;
+  for (std::size_t i = 0; i < keys.size(); ++i) lines.push_back(keys[i % half]);
+  std::vector<double> times, bare;
+  const auto used = [&](double start) {
+    return (seconds(CLOCK_PROCESS_CPUTIME_ID) - start) / static_cast<double>(keys.size()) * 1e9;
+  };
   for (unsigned repetition = 0; repetition <= repetitions; ++repetition) {
     filter.clear();
     bool answers[kBlockOfLines];
-    const double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
     std::uint64_t fresh = 0;
     for (std::size_t i = 0; i < hashes.size(); i += kBlockOfLines) {
       const std::size_t some = std::min(kBlockOfLines, hashes.size() - i);
       fresh += filter.insert_hashes(std::span(hashes).subspan(i, some), std::span(answers, some));
     }
     kept = fresh;
-    if (repetition != 0)
-      times.push_back((seconds(CLOCK_PROCESS_CPUTIME_ID) - start) /
-                      static_cast<double>(keys.size()) * 1e9);
+    if (repetition != 0) times.push_back(used(start));
+    start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    kept = bare_loop<128, 2>(filter.mutable_bytes(), lines);
+    if (repetition != 0) bare.push_back(used(start));
   }
   const std::string what =
       fmt::format("the filter of dedup, {} lines, half of them repeats", keys.size());
   report.heading(what);
-  fmt::print("{:.2f} ns of processor time per line\n", median(times));
+  fmt::print("{:.2f} ns of processor time per line; two random cache lines take {:.2f}\n",
+             median(times), median(bare));
   report.number(what, "ns per line", median(times));
   report.at_most(what + ": ns per line", median(times), 5);
 }

@@ -249,6 +249,11 @@ TEST(Keys, OfJsonMayBeNoUtf8) {
   EXPECT_EQ(text_with_halves("\"ab\" "), "ab");
   for (const char* const cut : {"\"", "\"ab", "\"a\\", "\"a\\u12", "\"a\\u12zz\"", "\"\\x\""})
     EXPECT_EQ(text_with_halves(cut), std::nullopt) << cut;
+  // Cut at every byte, with the rest behind it.
+  const std::string_view whole = R"("a\u0041\n")";
+  EXPECT_EQ(text_with_halves(whole), "aA\n");
+  for (std::size_t size = 1; size < whole.size(); ++size)
+    EXPECT_EQ(text_with_halves(whole.substr(0, size)), std::nullopt) << size;
 }
 
 TEST(Keys, EndBeforeALineThatIsNoJson) {

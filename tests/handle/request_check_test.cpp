@@ -72,7 +72,7 @@ TEST(Agreement, NamesTheFirstDifference) {
        "of 0.01, and false-positive rate says 0.010000001"},
       {"plain", {.layout = Layout::blocked}, {}, PlanField::layout, "layout blocked2, and layout"},
       {"plain", {.hashes = 3}, {}, PlanField::hashes, "hashes per key, and hashes says 3"},
-      {"plain", {.bits = 5'120}, {}, PlanField::bits, "bits, and bits says 5,120"},
+      {"plain", {.bits = 5'120}, {}, PlanField::bits, "has 9,728 bits, and bits says 5,120"},
       {"plain",
        {.capacity = 1'000, .fpr = 0.01, .layout = Layout::blocked2},
        {.seed = Seed{6, 0}},

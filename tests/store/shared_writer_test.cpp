@@ -87,10 +87,16 @@ TEST_F(SharedWriter, AndAWriterAloneKeepEachOtherOut) {
 TEST_F(SharedWriter, IsOfPlainFiltersAtOneLevel) {
   for (const KindCase& kind : all_kind_cases()) {
     make(kind.plan);
-    if (kind_of(kind.plan) == Kind::plain)
+    if (kind_of(kind.plan) == Kind::plain) {
       EXPECT_TRUE(share().insert("a"));
-    else
+    } else {
       expect_error(ErrorCode::wrong_kind, {"share plain"}, [&] { (void)share(); });
+      expect_error(ErrorCode::wrong_kind, {"share"}, [&] {
+        FilterFile::create(scratch_ / "new", kind.plan,
+                           {.durability = Durability::process, .shared = true});
+      });
+      EXPECT_EQ(scratch_.files(), 1U);
+    }
     EXPECT_TRUE(verify(path_).ok());
   }
   make(plan(1000, 0.01));

@@ -153,6 +153,18 @@ TEST(KindWriter, WritesNothingWhereNothingChanges) {
   }
 }
 
+TEST(KindWriter, TheTimeOfAClosedFileStays) {
+  for (const Durability durability : kDurabilities) {
+    FakeOs os(kKindRoom);
+    auto file = created(os, kSeconds, durability);
+    file.advance(1000);
+    file.close();
+    EXPECT_EQ(code_of([&] { file.advance(2000); }), ErrorCode::read_only) << name_of(durability);
+    EXPECT_EQ(code_of([&] { file.set_back(1); }), ErrorCode::read_only) << name_of(durability);
+    EXPECT_EQ(file.window().now(), 1000U);
+  }
+}
+
 // Whatever it is, and although nothing else has changed since the last sync.
 TEST(KindWriter, KeepsAChangeThatComesAlone) {
   using Change = std::function<void(FilterFile&)>;

@@ -24,7 +24,6 @@ void repair_sums(Opened& opened, const Sums& sums) {
   opened.file.read(stored, at);
   if (stored == right) return;
   opened.file.write(right, at);
-  opened.file.sync();
 }
 
 // Loads the filter of a file; afterwards the file is clean.

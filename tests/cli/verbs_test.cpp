@@ -88,12 +88,14 @@ TEST_P(Verbs, CreateAddCheckInfo) {
   EXPECT_EQ(added.code, 0);
   EXPECT_EQ(added.out, "");
   EXPECT_TRUE(says(added.err, "1,500 lines, 1,000 new, 500 there before"));
+  EXPECT_TRUE(says(added.err, "\nbloomery: filter: "));
 
   EXPECT_EQ(run({"check", "-q", filter()}, "7\n").code, 0);
   EXPECT_EQ(run({"check", "-q", filter()}, "x7\n").code, 1);
   const Ran checked = run({"check", filter()}, "7\nx7\n8\n");
   EXPECT_EQ(checked.out, "7\n8\n");
   EXPECT_TRUE(says(checked.err, "2 probably seen, 1 certainly new"));
+  EXPECT_TRUE(says(checked.err, "\nbloomery: filter: "));
   EXPECT_EQ(run({"check", "-v", filter()}, "7\nx7\n8\n").out, "x7\n");
   EXPECT_EQ(run({"check", "-c", filter()}, "7\nx7\n8\n").out, "2\n");
   EXPECT_EQ(run({"check", "-k", "2", "-d", ",", filter()}, "a,7\n7,a\n").out, "a,7\n");
@@ -207,11 +209,14 @@ TEST_P(PlainVerbs, RebuildForgetsWhatDidNotComeAgain) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(ran.out, "");
   EXPECT_TRUE(says(ran.err, "2,001 lines, 2,000 new, 1 repeats"));
+  EXPECT_TRUE(says(ran.err, "\nbloomery: filter: "));
   EXPECT_EQ(run({"check", filter()}, numbers(0, 3500)).out, numbers(1000, 3000));
   const json after = info();
   for (const char* same : {"bits", "hashes", "capacity", "fpr", "layout", "hash", "seed"})
     EXPECT_EQ(before[same], after[same]) << same;
   EXPECT_EQ(run({"verify", filter()}).code, 0);
+  EXPECT_TRUE(says(run({"rebuild", "-q", filter()}, numbers(0, 150'000)).err,
+                   "rebuild it with a larger -n"));
   EXPECT_EQ(run({"rebuild", "-q", filter(), "-n", "200K"}, "x\n").code, 0);
   EXPECT_EQ(info()["capacity"], 200'000);
   EXPECT_EQ(run({"check", "-c", filter()}, numbers(1000, 3000) + "x\n").out, "1\n");

@@ -223,6 +223,8 @@ TEST(FrozenContents, HaveTheKeysOfTheListAndOfTheDelta) {
   const auto whole = frozen->complete();
   ASSERT_NE(whole, nullptr);
   EXPECT_EQ(whole->inserted(), kKeys);
+  const Stats list = whole->stats(Precision::exact);
+  EXPECT_GT(list.current_fpr, 0);
   whole->insert(in_delta, {});
 
   const std::vector<bool> answers = found_in(*whole, mixed);
@@ -237,7 +239,10 @@ TEST(FrozenContents, HaveTheKeysOfTheListAndOfTheDelta) {
   auto* const bits = dynamic_cast<BitContents*>(whole.get());
   ASSERT_NE(bits, nullptr);
   EXPECT_NEAR(static_cast<double>(bits->estimated_count()), 2 * kKeys, 0.05 * kKeys);
-  EXPECT_NEAR(whole->stats(Precision::exact).estimated_items, 2 * kKeys, 0.05 * kKeys);
+  const Stats both = whole->stats(Precision::exact);
+  EXPECT_NEAR(both.estimated_items, 2 * kKeys, 0.05 * kKeys);
+  EXPECT_EQ(both.fill, list.fill) << "that of the delta is not that of the filter";
+  EXPECT_GT(both.current_fpr, list.current_fpr);
   EXPECT_EQ(whole->complete(), nullptr);
   Header header;
   whole->describe(header);

@@ -138,6 +138,16 @@ TEST_F(Writer, LeavesNothingThatStays) {
   EXPECT_EQ(open().may_contain_many(keys_from(1, 2'000)), 2'000U);
 }
 
+// A server hangs up on clients that are idle. What they have staged is removed over another connection.
+TEST_F(Writer, LeavesNothingBehindALostConnection) {
+  {
+    auto writer = RedisFilterWriter::of_bits({address(), "f", 4}, of_blocks(240), Hasher());
+    EXPECT_EQ(keys_there(), 4);
+    server().ask({"CLIENT", "KILL", "SKIPME", "yes"});
+  }
+  EXPECT_EQ(keys_there(), 0);
+}
+
 // What has no bits is not sent; the string is kept alive all the same.
 TEST_F(Writer, AStringOfZerosDoesNotExpireWhileItIsWritten) {
   const Filter filter(of_blocks(120));

@@ -88,7 +88,7 @@ class TypeCallbacks {
     try {
       add(Of::header_of(value_of(value)));
     } catch (const std::exception&) {
-      return;  // no memory: the digest then differs, which is safe
+      // No memory: the digest then differs, which is safe.
     }
     Of::for_parts(value_of(value), Of::kDigestPart, add);
     api.DigestEndSequence(sums);

@@ -106,15 +106,17 @@ AnyImpl filter_at(const std::string& location, Opening how, const FilterSpec& sp
                   const AnyOptions& options) {
   const Place place = place_of(location);
   const bool filter_file = place == Place::file && !options.scheme;
+  const bool on_server = place == Place::server;
   if (options.shared && !filter_file)
     throw Error(ErrorCode::invalid_argument,
-                AnyFilter::display_name(location) +
-                    ": writers share filter files; a server is shared by all its clients anyway");
+                AnyFilter::display_name(location) + ": writers share filter files; " +
+                    (on_server ? "a server is shared by all its clients anyway"
+                               : "bits of a PHP class have one writer at a time"));
   if (options.durability && !filter_file)
-    throw Error(ErrorCode::invalid_argument,
-                AnyFilter::display_name(location) +
-                    ": a durability is for filter files; leave it out: the settings of a server "
-                    "decide what a filter on it survives");
+    throw Error(
+        ErrorCode::invalid_argument,
+        AnyFilter::display_name(location) + ": a durability is for filter files; leave it out" +
+            (on_server ? ": the settings of a server decide what a filter on it survives" : ""));
   if (options.scheme &&
       (spec != FilterSpec{} || options.hash || options.seed || options.random_seed))
     throw Error(ErrorCode::invalid_argument,

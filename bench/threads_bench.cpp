@@ -63,9 +63,9 @@ std::uint64_t on_threads(unsigned threads, Keys keys, Work work) {
 }
 
 // Like bare_loop, with a store. Each block is asked for kInFlight keys ahead; 0: not before it is written, as by single
-// inserts. kLocked: under the lock of the block's stripe, which is the least that a shared insert must do. kNoOps: so many
-// instructions without an effect per key. They show a part of what bounds single inserts: a core works on as many keys at once as
-// have room in its reorder buffer.
+// inserts. kLocked: under the lock of the block's stripe, which is the least that a shared insert must do. kNoOps: so
+// many instructions without an effect per key. They show a part of what bounds single inserts: a core works on as many
+// keys at once as have room in its reorder buffer.
 template <std::size_t kInFlight, bool kLocked, int kNoOps = 0>
 std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
   struct alignas(64) Lock {
@@ -260,8 +260,8 @@ void plain(Report& report, Layout layout, Keys keys, Keys asked, double fpr,
           ways, keys.size(), threads, repetitions);
 }
 
-// What dedup does line by line, in order, however many threads find and hash the lines; and the memory alone, from which
-// each line needs two cache lines.
+// What dedup does line by line, in order, however many threads find and hash the lines; and the memory alone, from
+// which each line needs two cache lines.
 void filter_stage(Report& report, Keys keys, unsigned repetitions) {
   constexpr std::size_t kBlockOfLines = 8'192;
   Filter filter(plan(keys.size(), 1e-6));

@@ -34,8 +34,8 @@ class Listener {
   std::uint16_t port_ = 0;
 };
 
-// Whether the port was free. Then a socket is bound to it until the program ends, without listening: a server can listen
-// there, for it may use an address again (SO_REUSEADDR), and no other test finds the port free.
+// Whether the port was free. Then a socket is bound to it until the program ends, without listening: a server can
+// listen there, for it may use an address again (SO_REUSEADDR), and no other test finds the port free.
 inline bool hold_port(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in name{};

@@ -72,6 +72,8 @@ Running::Running(const Arguments& arguments, const Redirect& redirect) {
   connect(STDIN_FILENO, in[0], redirect.in, O_RDONLY, redirect.close_in);
   connect(STDOUT_FILENO, out[1], redirect.out, O_WRONLY | O_CREAT | O_APPEND, redirect.close_out);
   connect(STDERR_FILENO, err[1], redirect.err, O_WRONLY | O_NOCTTY, false);
+  // Nothing that this program was started with, so that the tool opens as many files under a limit everywhere.
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
 
   // The shell's defaults, whatever the test program ignores or blocks.
   posix_spawnattr_t attributes;

@@ -172,15 +172,16 @@ TEST(BulkInsert, OfOneKeyManyTimes) {
 }
 
 // More threads than cores, and with 32 more keys than are divided at a time. Each thread has keys, and each filter has
-// regions for all threads.
+// regions for all threads. Under a sanitizer one layout has rounds.
 TEST(BulkInsert, ByOneToSixtyFourThreadsInRounds) {
   static_assert(kOfSixtyFour > 2 * detail::kMostDivided);
   const Keys all = some_keys(kOfSixtyFour);
   const auto expect_inserts = [&](auto& filter, bool exactly) {
+    const unsigned most = hurried() && filter.plan().layout != Layout::blocked ? 16 : 64;
     const bool few = hurried() || (!nightly() && filter.plan().layout != Layout::blocked);
     for (const unsigned threads : {0U, 1U, 4U, 8U, 16U, 32U, 64U}) {
       const bool is_between = threads == 16 || threads == 32;
-      if ((is_between && !nightly()) || (threads != 64 && few)) continue;
+      if (threads != most && (few || (is_between && !nightly()))) continue;
       const auto keys = std::span(all).first(std::max(threads, 4U) * kOfAThread + 12'345);
       expect_inserts_of_one_thread(filter, keys, exactly, {threads});
     }

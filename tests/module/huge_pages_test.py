@@ -18,9 +18,9 @@ SKIPPED = 77
 HUGE = 2 << 20
 CLAIMED = 1_000_000  # items, more than there are small pages
 ITEMS = [f"i{i}" for i in range(1000)]
-# Kinds, with a number of items that take about 60 MB.
-KINDS = {"plain": (50_000_000,), "counting": (12_500_000, "COUNTING"),
-         "window": (50_000_000, "WINDOW", 50_000_000, "ITEMS"),
+# Kinds, with a number of items that take about 24 MB. An item of the last has seven pages, so that needs more.
+KINDS = {"plain": (20_000_000,), "counting": (5_000_000, "COUNTING"),
+         "window": (20_000_000, "WINDOW", 20_000_000, "ITEMS"),
          "redisbloom": (50_000_000, "LAYOUT", "REDISBLOOM")}
 
 

@@ -63,6 +63,7 @@ class DamagedFile : public testing::TestWithParam<std::tuple<Layout, Residue>> {
   const Residue residue_ = std::get<1>(GetParam());
   const std::unique_ptr<Left> left_ = leave(plan_, residue_);
   const detail::FileLayout layout_{plan_};
+  const Filter all_keys_ = all_keys(plan_);
 
   // True: it opened, and all is right. False: it was refused. `another_boot`: the machine has
   // been started since.
@@ -74,7 +75,7 @@ class DamagedFile : public testing::TestWithParam<std::tuple<Layout, Residue>> {
       const auto file = Files(*os).open(kPath, {.access = access, .durability = durability});
       EXPECT_EQ(file.view().plan(), plan_);
       EXPECT_EQ(file.view().hasher().seed(), Hasher().seed());
-      EXPECT_TRUE(std::ranges::equal(file.view().bytes(), all_keys(plan_).bytes()));
+      EXPECT_TRUE(std::ranges::equal(file.view().bytes(), all_keys_.bytes()));
       return true;
     } catch (const Error& error) {
       EXPECT_TRUE(error.code() == ErrorCode::corrupt || error.code() == ErrorCode::unclean ||

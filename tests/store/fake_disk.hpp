@@ -22,9 +22,12 @@ struct FreeAligned {
 };
 using Room = std::unique_ptr<std::byte[], FreeAligned>;
 
-inline Room new_room(std::uint64_t room) {
+inline Room new_room(std::uint64_t room, const std::byte* copied = nullptr) {
   auto* p = static_cast<std::byte*>(std::aligned_alloc(4096, room));
-  std::memset(p, 0, room);
+  if (copied != nullptr)
+    std::memcpy(p, copied, room);
+  else
+    std::memset(p, 0, room);
   return Room(p);
 }
 
@@ -47,6 +50,18 @@ struct Locks {
 struct Node {
   Node(std::uint64_t number, std::uint64_t bytes)
       : room(bytes), data(new_room(bytes)), hard(new_room(bytes)), inode(number) {}
+  // The same file where no process has it open.
+  Node(const Node& from)
+      : room(from.room),
+        data(new_room(room, from.data.get())),
+        hard(new_room(room, from.hard.get())),
+        size(from.size),
+        hard_size(from.hard_size),
+        inode(from.inode),
+        mode(from.mode),
+        user(from.user),
+        group(from.group),
+        written(from.written) {}
   std::uint64_t room;
   Room data, hard;
   std::uint64_t size = 0, hard_size = 0, inode;
@@ -83,17 +98,7 @@ inline std::shared_ptr<Node> copy(const std::shared_ptr<Node>& node,
                                   std::map<const Node*, std::shared_ptr<Node>>& copies) {
   if (!node) return nullptr;
   auto& clone = copies[node.get()];
-  if (!clone) {
-    clone = std::make_shared<Node>(node->inode, node->room);
-    std::memcpy(clone->data.get(), node->data.get(), node->room);
-    std::memcpy(clone->hard.get(), node->hard.get(), node->room);
-    clone->size = node->size;
-    clone->hard_size = node->hard_size;
-    clone->mode = node->mode;
-    clone->user = node->user;
-    clone->group = node->group;
-    clone->written = node->written;
-  }
+  if (!clone) clone = std::make_shared<Node>(*node);
   return clone;
 }
 
@@ -112,6 +117,7 @@ void decide_sectors(const Names& names, IsTorn is_torn, Kept kept) {
     node->decided = true;
     const bool new_size = kept();
     for (std::uint64_t at = 0; at < node->room; at += kSector) {
+      if (std::memcmp(node->data.get() + at, node->hard.get() + at, kSector) == 0) continue;
       const std::uint64_t step = is_torn(at) ? 8 : kSector;
       for (std::uint64_t i = at; i < at + kSector; i += step)
         if (!kept()) std::memcpy(node->data.get() + i, node->hard.get() + i, step);

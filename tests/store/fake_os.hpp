@@ -19,7 +19,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <random>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,6 +27,7 @@
 #include "store/fake_disk.hpp"
 #include "store/fake_faults.hpp"
 #include "store/files.hpp"
+#include "support/random.hpp"
 
 namespace bloomery::test {
 
@@ -119,7 +119,7 @@ class FakeOs final : public Os, public FakeFaults {
     // Another boot, whatever the seed.
     for (unsigned i = 0; i < 4; ++i)
       next->boot_[i] ^= static_cast<std::byte>((std::uint64_t{2} + seed) >> 8 * i);
-    std::mt19937 random(seed);
+    Random random(seed);
     const auto kept = [&] { return seed == 1 || (seed > 1 && random() % 2 == 0); };
     for (const fake_disk::NameChange& change : next->unsynced_)
       if (kept()) change.apply(next->hard_);
@@ -409,7 +409,7 @@ class FakeOs final : public Os, public FakeFaults {
   std::uint64_t failed_syncs_ = 0;
   bool exchanges_ = true;
   Id boot_{};
-  std::mt19937 random_{1};
+  Random random_{1};
   std::unique_ptr<FakeOs> stopped_;  // the machine at the moment it stopped
 };
 

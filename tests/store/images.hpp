@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -15,7 +16,11 @@ using Image = std::vector<std::byte>;
 
 namespace images {
 inline void add(Image& image, std::span<const std::byte> bytes) {
-  image.insert(image.end(), bytes.begin(), bytes.end());
+  if (bytes.empty()) return;
+  const std::size_t end = image.size();
+  image.resize(end + bytes.size());
+  std::memcpy(image.data() + end, bytes.data(),
+              bytes.size());  // many times as fast as insert() without optimization
 }
 inline void add(Image& image, std::uint64_t number) {
   add(image, std::as_bytes(std::span(&number, 1)));

@@ -251,7 +251,8 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   [[nodiscard]] const FilterView* delta() const noexcept;  // null: the filter has no delta
 
   [[nodiscard]] const std::string& path() const noexcept;
-  // The number of inserts that were certainly new, over the file's life (in a window filter: of all inserts).
+  // The number of inserts that were certainly new, over the file's life (in a window filter: of all inserts; in a
+  // frozen one: of its list's keys and of the inserts of keys that its delta did not have).
   // After a crash of a plain filter's writer it is at least the estimate from the bits.
   [[nodiscard]] std::uint64_t inserted() const noexcept;
   // 16 random bytes given at creation, in hexadecimal; copies share them.

@@ -207,6 +207,24 @@ void describe(const FrozenFilter& filter, Header& header) {
   header.inserted = filter.keys();
 }
 
+std::size_t BitContents::insert_beside_list(std::span<const Hash128> hashes,
+                                            std::span<bool> fresh) {
+  std::array<bool, 1'024> in_list, in_bits;
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < hashes.size(); at += in_list.size()) {
+    const auto part = hashes.subspan(at, std::min(in_list.size(), hashes.size() - at));
+    const auto answers =
+        fresh.empty() ? std::span(in_bits).first(part.size()) : fresh.subspan(at, part.size());
+    (void)CountedContents::insert(part, answers);
+    (void)listed_->may_contain_hashes(part, in_list);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      answers[i] = answers[i] && !in_list[i];
+      count += answers[i] ? 1 : 0;
+    }
+  }
+  return count;
+}
+
 DeltaContents::DeltaContents(const Header& header, Payload&& payload)
     : BitContents(std::move(payload),
                   FilterView(*std::get<FrozenPlan>(header.plan).delta, header.hasher,
@@ -218,6 +236,7 @@ DeltaContents::DeltaContents(const Header& header, Payload&& payload)
           std::span<const std::byte>(
               divided(payload_.bytes(), std::get<FrozenPlan>(header.plan)).second))),
       plan_(std::get<FrozenPlan>(header.plan)) {
+  set_list(list_);
   if (inserted_ < list_.keys())
     throw Error(ErrorCode::corrupt, "a frozen filter has fewer keys than its list");
 }
@@ -227,6 +246,7 @@ DeltaContents::DeltaContents(Payload&& delta, FrozenFilter&& list, const FrozenP
                   list.keys()),
       list_(std::move(list)),
       plan_(list_.plan()) {
+  set_list(list_);
   plan_.array.fpr = whole.array.fpr;
   plan_.delta = whole.delta;
 }

@@ -92,6 +92,8 @@ class Contents {
   [[nodiscard]] virtual std::unique_ptr<Contents> complete() { return nullptr; }
   // Whether it has keys that only complete() puts into the filter.
   [[nodiscard]] virtual bool is_collecting() const noexcept { return false; }
+  // The plan of the filter that complete() makes, if that is not this one.
+  [[nodiscard]] virtual const FrozenPlan* built_as() const noexcept { return nullptr; }
   // These two are called before the first key: the built filter gets the delta of that plan; and, with a spool, at
   // most so many keys are in memory before the build.
   virtual void build_as(const FrozenPlan& /*plan*/) {}
@@ -221,12 +223,12 @@ class CountedContents : public ContentsOf<View> {
   CountedContents(Payload&& payload, const View& view, std::uint64_t inserted)
       : ContentsOf<View>(std::move(payload), view), inserted_(inserted) {}
 
-  std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) final {
+  std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) override {
     const std::size_t count = this->filter_.insert_hashes(hashes, fresh);
     inserted_ += count;
     return count;
   }
-  bool insert(Hash128 hash) final {
+  bool insert(Hash128 hash) override {
     const bool fresh = this->filter_.insert_hash(hash);
     inserted_ += fresh ? 1 : 0;
     return fresh;
@@ -255,10 +257,28 @@ class CountedContents : public ContentsOf<View> {
 class BitContents : public CountedContents<FilterView> {
  public:
   using CountedContents::CountedContents;
+  // A key of the list is not new, although the bits may not have it yet.
+  std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) final {
+    return listed_ == nullptr ? CountedContents::insert(hashes, fresh)
+                              : insert_beside_list(hashes, fresh);
+  }
+  bool insert(Hash128 hash) final { return CountedContents::insert(hash) && !is_listed(hash); }
+  // Whether the key is in the list beside the bits, if there is one.
+  [[nodiscard]] bool is_listed(Hash128 hash) const noexcept {
+    return listed_ != nullptr && listed_->may_contain_hash(hash);
+  }
   // The value of inserted() as estimated from the bits.
   [[nodiscard]] virtual std::uint64_t estimated_count() const noexcept {
     return count_of(filter_.stats().estimated_items);
   }
+
+ protected:
+  void set_list(const FrozenFilter& list) noexcept { listed_ = &list; }
+
+ private:
+  std::size_t insert_beside_list(std::span<const Hash128> hashes, std::span<bool> fresh);
+
+  const FrozenFilter* listed_ = nullptr;
 };
 
 class PlainContents final : public BitContents {
@@ -338,6 +358,9 @@ class FrozenContents final : public Contents {
   [[nodiscard]] std::unique_ptr<Contents> complete() override;
   [[nodiscard]] bool is_collecting() const noexcept override { return builder_.has_value(); }
   void build_as(const FrozenPlan& plan) override { whole_ = plan; }
+  [[nodiscard]] const FrozenPlan* built_as() const noexcept override {
+    return whole_ && whole_->delta ? &*whole_ : nullptr;
+  }
   void use_threads(unsigned threads) noexcept override { threads_ = threads; }
   void spool_to(std::unique_ptr<KeySpool> spool, std::uint64_t most_in_memory) override;
 

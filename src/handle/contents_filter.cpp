@@ -112,7 +112,10 @@ class MemoryFilter final : public OfContents {
   using Impl::apply;
 
   [[nodiscard]] bool in_memory() const noexcept override { return true; }
-  [[nodiscard]] std::optional<FilterPlan> plan() const override { return header().plan; }
+  [[nodiscard]] std::optional<FilterPlan> plan() const override {
+    if (const FrozenPlan* built = contents_->built_as()) return *built;
+    return header().plan;
+  }
   void require_removal() const override { contents_->require(Ability::remove, name()); }
   [[nodiscard]] VerifyReport verify() override { return said("in memory, without checksums"); }
   void use_threads(unsigned threads) noexcept override { contents_->use_threads(threads); }
@@ -212,7 +215,10 @@ class FileFilter final : public OfContents {
   }
   using Impl::apply;
 
-  [[nodiscard]] std::optional<FilterPlan> plan() const override { return file_.plan(); }
+  [[nodiscard]] std::optional<FilterPlan> plan() const override {
+    if (const FrozenPlan* built = contents().built_as()) return *built;
+    return file_.plan();
+  }
   void require_removal() const override {
     if (file_.kind() == Kind::counting) return;
     throw PlanError(

@@ -93,6 +93,28 @@ TEST(AnyFrozen, SaysWhatItCannot) {
                [&] { (void)plan({.kind = Kind::frozen, .fpr = 0.01, .hashes = 3}); });
 }
 
+// Before it is built, too.
+TEST(AnyFrozen, KnowsThatItWillHaveADelta) {
+  const Scratch scratch;
+  const FilterSpec spec{.kind = Kind::frozen, .fpr = 0.001, .delta = 2'000};
+  AnyFilter memory(plan(spec));
+  AnyFilter file = AnyFilter::create(scratch / "f", spec);
+  for (AnyFilter* each : {&memory, &file}) {
+    each->require_match(spec);
+    EXPECT_EQ(each->spec().delta, 2'000U);
+    EXPECT_EQ(each->spec().fpr, 0.001);
+    each->insert("a");
+    each->require_match(spec);
+  }
+  memory.clear();
+  memory.insert("b");
+  memory.sync();
+  memory.require_match(spec);
+  EXPECT_TRUE(memory.insert("c")) << "the delta takes it";
+  EXPECT_TRUE(memory.may_contain("b") && memory.may_contain("c"));
+  EXPECT_FALSE(memory.may_contain("a"));
+}
+
 TEST(AnyFrozen, TakesKeysIntoADelta) {
   const Scratch scratch;
   const FilterSpec spec{.kind = Kind::frozen, .fpr = 0.001, .delta = 2'000};
@@ -108,7 +130,12 @@ TEST(AnyFrozen, TakesKeysIntoADelta) {
   EXPECT_EQ(memory.encoded_size(), memory.encode().size());
   AnyFilter writer = AnyFilter::open(scratch / "f", Access::write);
   EXPECT_GT(memory.insert_many(later), 990U);
+  EXPECT_FALSE(memory.insert(later[7]));
   writer.insert_many(later);
+  for (AnyFilter* each : {&memory, &writer}) {
+    EXPECT_EQ(each->insert_many(std::span(keys).first(100)), 0U) << "they are in the list";
+    EXPECT_FALSE(each->insert(keys[200]));
+  }
   writer.close();
   AnyFilter reader = AnyFilter::open(scratch / "f");
   AnyFilter decoded = AnyFilter::decode(memory.encode()), copy = memory.copy();

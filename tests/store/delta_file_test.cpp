@@ -65,6 +65,26 @@ TEST_P(DeltaFile, TakesKeysAndKeepsItsList) {
   for (std::uint64_t key = 5'000; key < 5'300; ++key) ASSERT_TRUE(reader.may_contain(key)) << key;
 }
 
+// `insert` says "certainly new" only of keys that are neither in the delta nor in the list.
+TEST_P(DeltaFile, SaysOfNoKeyOfItsListThatItIsNew) {
+  FilterFile file = FilterFile::open(path_, writer());
+  const auto listed = hashes_of(file.hasher(), 0, kListKeys);
+  EXPECT_FALSE(file.insert_hash(listed[0]));
+  EXPECT_EQ(file.insert_hashes(std::span(listed).first(50)), 0U);
+  // Ten of these are in the list, and the others are new, but by chance.
+  const auto half = hashes_of(file.hasher(), kListKeys - 10, 20);
+  std::array<bool, 20> fresh{};
+  const std::size_t count = file.insert_hashes(half, fresh);
+  EXPECT_GT(count, 5U);
+  EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(fresh, true)), count);
+  EXPECT_EQ(std::ranges::count(std::span(fresh).first(10), true), 0);
+  EXPECT_EQ(file.insert_hashes(half, fresh), 0U);
+  EXPECT_EQ(std::ranges::count(fresh, true), 0);
+  EXPECT_EQ(file.insert_hashes(listed), 0U) << "more keys than blocks are stored without a journal";
+  file.close();
+  EXPECT_EQ(found_in(FilterFile::open(path_), kListKeys - 10, 20), 20U);
+}
+
 // The file of a writer that is gone: with `process` its bits count the keys, with `sync` its journal does.
 TEST_P(DeltaFile, CountsTheKeysOfAKilledWriter) {
   FilterFile killed = FilterFile::open(path_, writer());

@@ -127,15 +127,17 @@ class JournalWriter final : public BitsWriter {
     record.epoch = header().epoch;
     record.synced = position_;
     record.inserted = contents_->inserted();
-    std::size_t done = 0;
+    std::size_t done = 0, count = 0;
     for (std::uint32_t sector = 0; sector < sectors; ++sector) {
       record.index = position_ + sector;
       record.count = static_cast<std::uint16_t>(std::min(kHashesPerSector, hashes.size() - done));
       for (std::size_t i = 0; i < record.count; ++i, ++done) {
         if (done + kAhead < hashes.size()) view().prefetch(hashes[done + kAhead]);
         record.hashes[i] = hashes[done];
-        const bool is_new = changes_.insert(hashes[done]);
-        record.inserted += is_new;
+        const bool sets_bits = changes_.insert(hashes[done]);
+        record.inserted += sets_bits;
+        const bool is_new = sets_bits && !contents_->is_listed(hashes[done]);
+        count += is_new;
         if (fresh != nullptr) fresh[done] = is_new;
       }
       record.total = total_ + changes_.gain();
@@ -145,7 +147,6 @@ class JournalWriter final : public BitsWriter {
     write_records(opened_, buffer_, journal_at());
     or_poison(opened_, [&] { opened_.file.sync_written(buffer_, journal_at()); });
     changes_.apply(bits(), sums_);
-    const std::size_t count = record.inserted - contents_->inserted();
     position_ += static_cast<std::uint32_t>(sectors);
     total_ = record.total;
     contents_->set_inserted(record.inserted);

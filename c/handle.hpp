@@ -45,16 +45,33 @@ struct bloomery_filter {
     return filter;
   }
 
-  // Runs what acknowledges the keys of a load. If it fails, none of them is, which the filter's own number then says.
+  bool begin_load(std::uint64_t expected) noexcept {
+    const bool begun = filter.begin_load(expected);
+    loads_ = loads_ || begun;
+    return begun;
+  }
+  // Runs what acknowledges the keys of a load. If it fails, none of them is.
   template <class Work>
   void acknowledge_load(Work work) {
-    const std::size_t before = filter.acknowledged();
     try {
       work();
     } catch (...) {
-      if (before != 0 && filter.acknowledged() == 0) acknowledged = 0;
+      if (loads_) acknowledged = 0;
       throw;
     }
+  }
+  void end_load() {
+    const bool loads = std::exchange(loads_, false);  // also if it fails
+    try {
+      filter.end_load();
+    } catch (...) {
+      if (loads) acknowledged = 0;
+      throw;
+    }
+  }
+  void close() {
+    acknowledge_load([&] { filter.close(); });
+    loads_ = false;
   }
 
   bloomery::AnyFilter filter;
@@ -64,6 +81,7 @@ struct bloomery_filter {
   [[noreturn]] void refuse_inherited() const;
 
   bool stays_;
+  bool loads_ = false;  // no call has acknowledged its keys yet
   std::uint64_t forks_;
   std::string name_;  // the filter's own does not survive its close() on a server
 };

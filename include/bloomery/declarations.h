@@ -24,7 +24,7 @@
  * independent.
  *
  * fork(). A handle of a writer of a file, or of a server, belongs to the process that made it. In a child every
- * call on it except bloomery_free is an error (BLOOMERY_INHERITED), and bloomery_free does not touch the file or the
+ * call on it that can fail is an error (BLOOMERY_INHERITED), and bloomery_free does not touch the file or the
  * connection. A filter in memory, and a file that was opened for reading, work in both processes.
  */
 
@@ -223,7 +223,8 @@ bloomery_filter *bloomery_copy(bloomery_filter *filter, bloomery_error *error);
  * and close again. Closing twice does nothing. */
 int bloomery_close(bloomery_filter *filter, bloomery_error *error);
 /* Frees the handle. It closes the filter first, if that was not done, and cannot report a failure; after
- * bloomery_rebuild it drops the new filter instead. filter may be NULL. */
+ * bloomery_rebuild, and while a frozen filter in a file is not built, it drops the new filter instead. filter may be
+ * NULL. */
 void bloomery_free(bloomery_filter *filter);
 
 /* ---- one key ------------------------------------------------------------------------------------------- */
@@ -338,7 +339,8 @@ typedef struct bloomery_stats {
   uint64_t bytes;
   uint32_t hashes;
   uint32_t layout;
-  uint64_t inserted;      /* inserts that were certainly new; of a window filter all inserts */
+  uint64_t inserted;      /* inserts that were certainly new; of a window filter all inserts; of a frozen filter its
+                           * keys and the inserts of keys that its delta did not have */
   double fill;            /* the share of bits that are set */
   double estimated_items; /* distinct keys that give this fill; infinite if all bits are set */
   double current_fpr;     /* the false-positive rate of the bits as they are */
@@ -379,8 +381,8 @@ int64_t bloomery_encode(bloomery_filter *filter, void *bytes, size_t size, bloom
  * has it open. */
 int bloomery_save(bloomery_filter *filter, const char *path, bloomery_error *error);
 
-/* Makes every change so far as durable as the place can. In memory it builds a frozen filter, which then accepts no
- * more keys. */
+/* Makes every change so far as durable as the place can. In memory it builds a frozen filter, which then accepts keys
+ * only into its delta, if it has one. bloomery_copy, _encoded_size, _encode and _save build it too. */
 int bloomery_sync(bloomery_filter *filter, bloomery_error *error);
 /* For a reader of a file: opens the file that is at the path now. A reader sees inserts into a plain filter at once,
  * and changes of the other kinds after this call. 1: the filter may have changed; 0: it has not; or a negative

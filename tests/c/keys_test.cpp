@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -353,6 +354,24 @@ TEST(CKeysOf, ALoadThatFailsIsNotAcknowledged) {
   bloomery_error error{};
   EXPECT_EQ(bloomery_insert_fixed(file.get(), keys.data(), 8, keys.size(), nullptr, &error),
             -BLOOMERY_IO);
+  EXPECT_EQ(bloomery_acknowledged(file.get()), 0U) << error.text;
+}
+
+// A filter that cannot grow on refuses the last part of a call. Then the file cannot take the parts before it either.
+TEST(CKeysOf, APartThatFailsInALoadThatFailsIsNotAcknowledged) {
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  bloomery_spec spec = spec_of(BLOOMERY_SCALABLE, 3'000, 0.01);
+  spec.growth = 1;  // 64 sub-filters: 192,000 keys
+  const Handle file(bloomery_create(path.c_str(), &spec, nullptr, nullptr));
+  ASSERT_EQ(insert(file, "first"), 1);
+  std::vector<std::uint64_t> keys(300'000);
+  std::iota(keys.begin(), keys.end(), 0);
+  const FileLimit limit(4096);
+  bloomery_error error{};
+  EXPECT_EQ(bloomery_insert_fixed(file.get(), keys.data(), 8, keys.size(), nullptr, &error),
+            -BLOOMERY_TOO_LARGE)
+      << error.text;
   EXPECT_EQ(bloomery_acknowledged(file.get()), 0U) << error.text;
 }
 

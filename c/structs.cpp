@@ -112,6 +112,8 @@ AnyOptions options_of(const bloomery_options* given) {
            std::to_string(from.seed_bytes));
   if ((from.seed_bytes < 8 && from.seed[0] != 0) || (from.seed_bytes < 16 && from.seed[1] != 0))
     refuse("the seed is longer than seed_bytes says");
+  if (from.seed_bytes == 8 && from.hash == BLOOMERY_SIPHASH)
+    refuse("the seed of siphash has 16 bytes; half of one would be guessed sooner");
   if (from.seed_bytes != 0 && (from.flags & BLOOMERY_RANDOM_SEED) != 0)
     refuse("a seed is given or random, and not both");
   AnyOptions options{

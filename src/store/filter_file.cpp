@@ -100,7 +100,7 @@ void FilterFile::require_place() {
 }
 
 bool FilterFile::begin_load(std::uint64_t expected) noexcept {
-  return session_->begin_load(expected);
+  return session_->opened().file.is_open() && session_->begin_load(expected);
 }
 
 void FilterFile::end_load() {

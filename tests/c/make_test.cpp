@@ -250,6 +250,7 @@ TEST(CMake, TakesOptions) {
   refuses([](bloomery_options& o) { o.seed[0] = 4; }, "seed");
   refuses([](bloomery_options& o) { o.seed_bytes = 8, o.seed[1] = 4; }, "longer than seed_bytes");
   refuses([](bloomery_options& o) { o.seed_bytes = 8, o.flags = BLOOMERY_RANDOM_SEED; }, "seed");
+  refuses([](bloomery_options& o) { o.seed_bytes = 8, o.hash = BLOOMERY_SIPHASH; }, "16 bytes");
 }
 
 TEST(CMake, MakesAndOpensFiles) {

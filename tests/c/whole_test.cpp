@@ -268,6 +268,7 @@ TEST(CWhole, LoadsManyKeys) {
   EXPECT_EQ(bloomery_begin_load(in_memory().get(), nullptr), 0);
   EXPECT_EQ(bloomery_end_load(in_memory().get(), nullptr), 0);
   ASSERT_EQ(bloomery_close(file.get(), nullptr), 0);
+  EXPECT_EQ(bloomery_begin_load(file.get(), nullptr), 0);
   expect_code(BLOOMERY_READ_ONLY, "closed",
               [&](bloomery_error* error) { return bloomery_end_load(file.get(), error); });
   const Handle again(bloomery_open(path.c_str(), BLOOMERY_READ, nullptr, nullptr));

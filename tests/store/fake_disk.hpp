@@ -4,10 +4,12 @@
 
 #include "base/os.hpp"
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <random>
 #include <set>
 #include <string>
 #include <utility>
@@ -29,6 +31,17 @@ inline Room new_room(std::uint64_t room, const std::byte* copied = nullptr) {
   else
     std::memset(p, 0, room);
   return Room(p);
+}
+
+// The random bytes of each machine: golden files have the first of them.
+inline std::byte random_byte(std::size_t number) {
+  static const auto bytes = [] {
+    std::mt19937 random(1);
+    std::array<std::byte, 4096> drawn{};
+    for (std::byte& each : drawn) each = std::byte(random());
+    return drawn;
+  }();
+  return bytes[number % bytes.size()];
 }
 
 // Who has the locks of a file, by handles; 0: nobody.

@@ -100,7 +100,7 @@ class FakeOs final : public Os, public FakeFaults {
     auto next = std::make_unique<FakeOs>(from.room_);
     next->boot_ = from.boot_;
     next->next_inode_ = from.next_inode_;
-    next->random_ = from.random_;
+    next->drawn_ = from.drawn_;
     std::map<const Node*, std::shared_ptr<Node>> copies;
     next->seen_ = fake_disk::copy(from.seen_, copies);
     next->hard_ = fake_disk::copy(from.hard_, copies);
@@ -360,7 +360,8 @@ class FakeOs final : public Os, public FakeFaults {
   }
   int random(void* to, std::size_t size) override {
     if (const int error = begin()) return error;
-    for (std::size_t i = 0; i < size; ++i) static_cast<std::byte*>(to)[i] = std::byte(random_());
+    for (std::size_t i = 0; i < size; ++i)
+      static_cast<std::byte*>(to)[i] = fake_disk::random_byte(drawn_++);
     return 0;
   }
 
@@ -409,7 +410,7 @@ class FakeOs final : public Os, public FakeFaults {
   std::uint64_t failed_syncs_ = 0;
   bool exchanges_ = true;
   Id boot_{};
-  Random random_{1};
+  std::size_t drawn_ = 0;            // random bytes
   std::unique_ptr<FakeOs> stopped_;  // the machine at the moment it stopped
 };
 

@@ -241,5 +241,15 @@ TEST(BulkInsertMemory, WithoutItOneThreadInserts) {
   EXPECT_GT(number, 4);  // there were some
 }
 
+// 8 bytes for each integer of a round, and 8 MiB for each thread.
+TEST(BulkInsertMemory, IsForTheKeysOfOneRound) {
+  const std::vector<std::uint64_t> keys(2 * detail::kMostDivided + 1, 7);
+  Filter filter(1'000'000, 0.01);
+  asked_for = 0;
+  EXPECT_EQ(filter.insert_many(keys, {}, 2), 1U);
+  EXPECT_GT(asked_for, std::size_t{1} << 20) << "the keys were not divided";
+  EXPECT_LT(asked_for, 8 * detail::kMostDivided + (2 * 8 << 20));
+}
+
 }  // namespace
 }  // namespace bloomery::test

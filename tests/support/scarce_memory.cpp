@@ -59,5 +59,9 @@ void* __wrap_mmap(void* at, std::size_t size, int protection, int flags, int fil
   errno = ENOMEM;
   return MAP_FAILED;
 }
+// The name with _FILE_OFFSET_BITS=64, with which the library is compiled if it has hiredis.
+void* __wrap_mmap64(void* at, std::size_t size, int protection, int flags, int file, off_t offset) {
+  return __wrap_mmap(at, size, protection, flags, file, offset);
+}
 }
 // NOLINTEND(bugprone-reserved-identifier)

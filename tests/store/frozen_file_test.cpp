@@ -31,6 +31,9 @@ TEST_F(FrozenFile, IsThereWhenItIsClosed) {
   EXPECT_FALSE(file.insert("text")) << "nobody knows yet whether it is new";
   EXPECT_FALSE(std::filesystem::exists(path_));
   EXPECT_TRUE(file.may_contain("anything")) << "while it is being built";
+  expect_error(ErrorCode::invalid_argument, {"close() builds it"}, [&] { (void)file.encode(); });
+  expect_error(ErrorCode::invalid_argument, {"close() builds it"},
+               [&] { (void)file.encoded_size(); });
   file.close();
   const FilterFile reader = FilterFile::open(path_);
   EXPECT_EQ(reader.kind(), Kind::frozen);

@@ -23,6 +23,8 @@ class StoppedMachine : public testing::TestWithParam<std::tuple<Layout, Durabili
       if (!ledger.created) return;  // then the file may be there or not
       ASSERT_TRUE(power && durability() == Durability::process) << error.what();
       ASSERT_EQ(error.code(), ErrorCode::unclean) << error.what();
+      ASSERT_NE(std::string(error.what()).find("the machine stopped"), std::string::npos)
+          << error.what();
       ++refused_;
       return;
     }

@@ -83,7 +83,7 @@ Regions regions_of(const BulkTarget& target, unsigned threads) noexcept {
                                    ? std::clamp(per_thread, kLeastPaired, kMostPaired)
                                    : std::max(std::min(target.bytes / kRegionBytes, kGoodRegions),
                                               std::min(per_thread, kMostRegions));
-  const std::uint64_t a_line = std::max<std::uint64_t>(1, blocks * 64 / target.bytes);
+  const std::uint64_t a_line = blocks * 64 / target.bytes;
   const std::uint64_t each = std::max((blocks + kMostGrains - 1) / kMostGrains, a_line);
   const auto shift = static_cast<unsigned>(std::bit_width(each - 1));
   const std::uint64_t grains = ((blocks - 1) >> shift) + 1;

@@ -121,6 +121,19 @@ TEST_P(BatchOf, KeepsItsPlaceWhileOthersWrite) {
   after.close();
 }
 
+TEST_P(BatchOf, KeepsItsPlaceInASalvagedFile) {
+  if (durability() == Durability::none) return;
+  FakeOs os(kKindRoom);
+  prepare(os);
+  auto interrupted = open(os);
+  EXPECT_EQ(interrupted.begin_batch("monday"), 0U);
+  interrupted.insert_many(keys(1000, 30));
+  const auto next = os.after_kill();
+  (void)Files(*next).salvage(kKindPath, "dir/saved");
+  auto saved = Files(*next).open("dir/saved", {.access = Access::write});
+  EXPECT_EQ(saved.begin_batch("monday"), 30U);
+}
+
 TEST(Batch, OfAPlainFilterIsSimplyRepeated) {
   const Scratch scratch(fast_place());
   const std::string path = scratch / "f";

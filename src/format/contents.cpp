@@ -219,7 +219,7 @@ std::size_t BitContents::insert_beside_list(std::span<const Hash128> hashes,
     (void)listed_->may_contain_hashes(part, in_list);
     for (std::size_t i = 0; i < part.size(); ++i) {
       answers[i] = answers[i] && !in_list[i];
-      count += answers[i] ? 1 : 0;
+      count += static_cast<std::size_t>(answers[i]);
     }
   }
   return count;

@@ -113,8 +113,8 @@ namespace Bloomery {
      * A plain Bloom filter, and the operations of filters of every kind. A key is a string; an integer is the string of its
      * decimal digits, as in the keys of PHP's arrays. Every failure is a Bloomery\Exception.
      *
-     * $options: bits, hashes, layout ("blocked", "blocked2", "standard"), hash ("xxh3", "siphash"), seed (8 or 16
-     * bytes), random_seed; counter_bits of a counting filter, growth of a scalable one, delta of a frozen one, slices and
+     * $options: bits, hashes, layout ("blocked", "blocked2", "standard"), hash ("xxh3", "siphash"), seed (8 bytes, or
+     * the 16 of siphash), random_seed; counter_bits of a counting filter, growth of a scalable one, delta of a frozen one, slices and
      * window_unit ("seconds", "insertions") of a window filter, and clock (false: advance() sets its time).
      */
     class Filter implements \Countable

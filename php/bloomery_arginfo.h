@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 36cd8baf3800f13b69509a8bc31c7ff62b3ae832 */
+ * Stub hash: 4416ec81c1282c753fdf23f7f692a60c1b184866 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)

@@ -53,21 +53,19 @@ struct bloomery_filter {
   // Runs what acknowledges the keys of a load. If it fails, none of them is.
   template <class Work>
   void acknowledge_load(Work work) {
+    const bool loads = loads_;
     try {
       work();
-    } catch (...) {
-      if (loads_) acknowledged = 0;
-      throw;
-    }
-  }
-  void end_load() {
-    const bool loads = std::exchange(loads_, false);  // also if it fails
-    try {
-      filter.end_load();
     } catch (...) {
       if (loads) acknowledged = 0;
       throw;
     }
+  }
+  void end_load() {
+    acknowledge_load([&] {
+      loads_ = false;  // also if it fails
+      filter.end_load();
+    });
   }
   void close() {
     acknowledge_load([&] { filter.close(); });

@@ -10,8 +10,8 @@ import tempfile
 
 from phpt import Redis
 
-# A child that is killed says nothing of memory, so attach.phpt is not among them. By day, those that call the most of
-# the extension: valgrind takes 20 times as long.
+# A child that is killed says nothing of memory, so attach.phpt is not among them. The first
+# three run by day, for valgrind is slow.
 TESTS = ["bad_input", "kinds", "legacy_redis"]
 if os.environ.get("BLOOMERY_NIGHTLY"):
     TESTS += ["basedir", "files", "info", "keys", "legacy"]

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -72,6 +73,14 @@ TEST_F(AddedLines, OfAPlainFilterAreThoseOfTheBatchesBefore) {
   }
 }
 
+// On a slow machine a number is said again after a second.
+std::string without_repeats(const std::string& text) {
+  std::string all, before, line;
+  for (std::istringstream in(text); std::getline(in, line); before = line)
+    if (line != before) all += line + "\n";
+  return all;
+}
+
 // The last batch makes the filter grow, for which there is no room.
 TEST_F(AddedLines, OfAScalableFilterAreThoseOfTheBatchesBefore) {
   const std::string filter = path("f");
@@ -91,7 +100,8 @@ TEST_F(AddedLines, OfAScalableFilterAreThoseOfTheBatchesBefore) {
       EXPECT_TRUE(says(ran.err, "File too large"));
       EXPECT_TRUE(says(ran.err, "; the first 15 lines were added, and some"));
       if (json)
-        EXPECT_TRUE(ran.err.starts_with("{\"acknowledged\":10}\n{\"acknowledged\":15}\n"))
+        EXPECT_TRUE(
+            without_repeats(ran.err).starts_with("{\"acknowledged\":10}\n{\"acknowledged\":15}\n"))
             << ran.err;
       else
         EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;

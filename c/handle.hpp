@@ -45,31 +45,16 @@ struct bloomery_filter {
     return filter;
   }
 
-  bool begin_load(std::uint64_t expected) noexcept {
-    const bool begun = filter.begin_load(expected);
-    loads_ = loads_ || begun;
-    return begun;
-  }
   // Runs what acknowledges the keys of a load. If it fails, none of them is.
   template <class Work>
   void acknowledge_load(Work work) {
-    const bool loads = loads_;
+    const bool loads = filter.is_loading();
     try {
       work();
     } catch (...) {
       if (loads) acknowledged = 0;
       throw;
     }
-  }
-  void end_load() {
-    acknowledge_load([&] {
-      loads_ = false;  // also if it fails
-      filter.end_load();
-    });
-  }
-  void close() {
-    acknowledge_load([&] { filter.close(); });
-    loads_ = false;
   }
 
   bloomery::AnyFilter filter;
@@ -79,7 +64,6 @@ struct bloomery_filter {
   [[noreturn]] void refuse_inherited() const;
 
   bool stays_;
-  bool loads_ = false;  // no call has acknowledged its keys yet
   std::uint64_t forks_;
   std::string name_;  // the filter's own does not survive its close() on a server
 };

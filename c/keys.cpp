@@ -64,9 +64,11 @@ template <class Key>
 // For as_one_load.
 struct Load {
   bool begin_load(std::uint64_t expected) const noexcept {
-    return operation == Operation::insert && handle.begin_load(expected);
+    return operation == Operation::insert && handle.filter.begin_load(expected);
   }
-  void end_load() const { handle.end_load(); }
+  void end_load() const {
+    handle.acknowledge_load([&] { handle.filter.end_load(); });
+  }
   bloomery_filter& handle;
   Operation operation;
 };

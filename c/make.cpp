@@ -103,8 +103,8 @@ bloomery_filter* bloomery_copy(bloomery_filter* filter, bloomery_error* error) {
 
 int bloomery_close(bloomery_filter* filter, bloomery_error* error) {
   return outcome_of(error, [&] {
-    (void)used(filter);
-    filter->close();
+    AnyFilter& any = used(filter);
+    filter->acknowledge_load([&] { any.close(); });
   });
 }
 

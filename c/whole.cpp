@@ -35,16 +35,13 @@ int bloomery_advance(bloomery_filter* filter, uint64_t now, bloomery_error* erro
 }
 
 int bloomery_begin_load(bloomery_filter* filter, bloomery_error* error) {
-  return number_of(error, [&] {
-    (void)used(filter);
-    return filter->begin_load(0) ? 1 : 0;
-  });
+  return number_of(error, [&] { return used(filter).begin_load() ? 1 : 0; });
 }
 
 int bloomery_end_load(bloomery_filter* filter, bloomery_error* error) {
   return outcome_of(error, [&] {
-    (void)used(filter);
-    filter->end_load();
+    AnyFilter& any = used(filter);
+    filter->acknowledge_load([&] { any.end_load(); });
   });
 }
 

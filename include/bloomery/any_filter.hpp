@@ -288,6 +288,8 @@ class AnyFilter : detail::KeyParts<AnyFilter> {
   // As in FilterFile. Other places acknowledge each call.
   bool begin_load(std::uint64_t expected = 0) noexcept;
   void end_load();
+  // Whether a load has begun and has not ended: sync(), end_load() or close() acknowledges its keys.
+  [[nodiscard]] bool is_loading() const noexcept;
   // Sets how many threads build a frozen filter, in a file or in memory. 0, the default, means one for each core that
   // the process may use.
   void use_threads(unsigned threads) noexcept;

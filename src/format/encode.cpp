@@ -4,9 +4,9 @@
 
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
-#include "format/contents.hpp"
 #include "format/header_bytes.hpp"
 #include "format/kinds.hpp"
+#include "format/make_contents.hpp"
 
 #include <algorithm>
 #include <string>

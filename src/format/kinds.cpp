@@ -222,6 +222,32 @@ bool agree(const FieldText& one, const FieldText& other) {
 
 }  // namespace
 
+const char* why_not(Kind kind, Ability ability) noexcept {
+  switch (ability) {
+    case Ability::remove:
+      return kind == Kind::counting
+                 ? nullptr
+                 : "only counting filters can remove keys; rebuild it without them";
+    case Ability::advance:
+      return kind == Kind::window ? nullptr : "only window filters forget as time goes on";
+    case Ability::merge:
+      break;
+  }
+  switch (kind) {
+    case Kind::plain:
+    case Kind::counting:
+      return nullptr;
+    case Kind::scalable:
+      return "its sub-filters depend on the order of its keys, and no filter stores its keys; "
+             "insert the keys themselves";
+    case Kind::frozen:
+      return "no key can be added to it; build it again from the keys of both";
+    case Kind::window:
+      break;
+  }
+  return "another filter does not say when its keys came; insert the keys themselves";
+}
+
 Header header_of(const FilterPlan& plan, const Hasher& hasher) {
   std::visit([](const auto& of_kind) { validate(of_kind); }, plan);
   Header header;

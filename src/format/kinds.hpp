@@ -1,4 +1,4 @@
-// The part of a header that depends on the kind of filter: its plan, its section, and the size of its bits.
+// What depends on the kind of filter: what it can do, and in a header its plan, its section, and the size of its bits.
 //
 // The section begins at byte 136 of a copy of the header. Every field is checked when it is read, so nothing is
 // allocated for fields that no filter can have.
@@ -15,6 +15,11 @@
 #include <string>
 
 namespace bloomery::detail {
+
+// The operations that only some kinds have.
+enum class Ability : std::uint8_t { remove, advance, merge };
+// The reason why filters of a kind cannot do it, or null if they can.
+[[nodiscard]] const char* why_not(Kind kind, Ability ability) noexcept;
 
 // The header of an empty filter, without an identity. Error{invalid_argument | too_large}: no filter can have that
 // plan.

@@ -5,8 +5,8 @@
 #include <bloomery/encode.hpp>
 
 #include "base/file.hpp"
-#include "format/contents.hpp"
 #include "format/kinds.hpp"
+#include "format/make_contents.hpp"
 #include "store/files.hpp"
 
 #include <optional>
@@ -239,22 +239,22 @@ class FileFilter final : public OfContents {
   [[nodiscard]] VerifyReport verify() override { return bloomery::verify(file_.path()); }
   bool begin_load(std::uint64_t expected) noexcept override {
     const bool begun = file_.begin_load(expected);
-    loads_ = loads_ || begun;
+    loading_ = loading_ || begun;
     return begun;
   }
   void use_threads(unsigned threads) noexcept override { file_.use_threads(threads); }
   void end_load() override {
-    loads_ = false;  // also if it fails
+    loading_ = false;  // also if it fails
     file_.end_load();
   }
-  [[nodiscard]] bool loads() const noexcept override { return loads_; }
+  [[nodiscard]] bool is_loading() const noexcept override { return loading_; }
   std::uint64_t begin_batch(std::string_view name) override { return file_.begin_batch(name); }
   void sync() override { file_.sync(); }
   void keep_alive() override { file_.require_place(); }
   void close() override {
     file_.close();
     closed_ = true;
-    loads_ = false;
+    loading_ = false;
   }
   [[nodiscard]] std::vector<std::byte> encode() override { return file_.encode(); }
   [[nodiscard]] std::uint64_t encoded_size() override { return file_.encoded_size(); }
@@ -285,7 +285,7 @@ class FileFilter final : public OfContents {
   FilterFile file_;
   Access access_;
   bool closed_ = false;
-  bool loads_ = false;
+  bool loading_ = false;
   // As it is now, for a reader or after close(), if the file is behind.
   std::optional<WindowFilter> window_;
 };

@@ -177,7 +177,7 @@ std::size_t apply_part(AnyFilter::Impl& impl, std::size_t before, std::size_t& a
 // Runs what acknowledges the keys of a load. If it fails, none of them is.
 template <class Work>
 void acknowledge_load(const AnyFilter::Impl& impl, std::size_t& acknowledged, Work work) {
-  const bool loads = impl.loads();
+  const bool loads = impl.is_loading();
   try {
     work();
   } catch (...) {
@@ -228,7 +228,7 @@ void AnyFilter::use_threads(unsigned threads) noexcept {
 bool AnyFilter::begin_load(std::uint64_t expected) noexcept {
   return impl_ && impl_->begin_load(expected);
 }
-
+bool AnyFilter::is_loading() const noexcept { return impl_ && impl_->is_loading(); }
 void AnyFilter::end_load() {
   acknowledge_load(impl(), acknowledged_, [&] { impl().end_load(); });
 }

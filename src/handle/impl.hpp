@@ -53,8 +53,7 @@ class AnyFilter::Impl {
   virtual void advance(std::uint64_t /*now*/) {}
   virtual bool begin_load(std::uint64_t /*expected*/) noexcept { return false; }
   virtual void end_load() {}
-  // Between the two: no call has acknowledged its keys yet.
-  [[nodiscard]] virtual bool loads() const noexcept { return false; }
+  [[nodiscard]] virtual bool is_loading() const noexcept { return false; }
   virtual void use_threads(unsigned /*threads*/) noexcept {}
   virtual std::uint64_t begin_batch(std::string_view name);
 

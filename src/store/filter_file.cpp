@@ -2,6 +2,7 @@
 #include <bloomery/filter_file.hpp>
 
 #include "format/kinds.hpp"
+#include "format/make_contents.hpp"
 #include "store/sessions/session.hpp"
 
 #include <array>

@@ -1,5 +1,6 @@
 // salvage: keeps the chunks whose sums match and fills the others with ones, so that no key is lost.
 #include "format/kinds.hpp"
+#include "format/make_contents.hpp"
 #include "store/disk/holes.hpp"
 #include "store/disk/new_file.hpp"
 #include "store/files.hpp"

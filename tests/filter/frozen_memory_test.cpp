@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "filter/frozen_keys.hpp"
-#include "format/contents.hpp"
 #include "format/header_bytes.hpp"
 #include "format/kinds.hpp"
+#include "format/make_contents.hpp"
 #include "support/scarce_memory.hpp"
 
 namespace bloomery::test {

@@ -1,6 +1,6 @@
 // Contents: each kind behind the one interface is the filter itself, in memory and as bytes, and
 // refuses in words what it cannot do.
-#include "format/contents.hpp"
+#include "format/make_contents.hpp"
 
 #include "format/kinds.hpp"
 #include "store/kinds.hpp"

@@ -149,6 +149,7 @@ TEST(Batch, OfAPlainFilterIsSimplyRepeated) {
     EXPECT_EQ(file.begin_batch("monday"), 0U);
     EXPECT_EQ(file.insert(1), times == 0);
     file.close();
+    EXPECT_EQ(code_of([&] { file.begin_batch("monday"); }), ErrorCode::read_only);
   }
   auto reader = FilterFile::open(path);
   EXPECT_EQ(code_of([&] { reader.begin_batch("monday"); }), ErrorCode::read_only);

@@ -2,6 +2,7 @@
 #include "store/journal/recover.hpp"
 
 #include "format/kinds.hpp"
+#include "format/make_contents.hpp"
 #include "store/journal/journal_file.hpp"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 
 #include "base/zeros.hpp"
 #include "format/kinds.hpp"
+#include "format/make_contents.hpp"
 #include "store/disk/holes.hpp"
 #include "store/disk/new_file.hpp"
 #include "store/journal/journal_file.hpp"

@@ -3,6 +3,7 @@
 
 #include <bloomery/error.hpp>
 
+#include "format/make_contents.hpp"
 #include "store/journal/recover.hpp"
 
 namespace bloomery::detail {

@@ -9,7 +9,10 @@
 
 namespace bloomery::detail {
 
-std::uint64_t Session::begin_batch(std::string_view) { return 0; }
+std::uint64_t Session::begin_batch(std::string_view) {
+  require_writer(opened());
+  return 0;
+}
 
 std::size_t Session::remove_hashes(std::span<const Hash128>, std::span<bool>) {
   contents().require(Ability::remove, opened().file.path());

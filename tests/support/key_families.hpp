@@ -8,10 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cctype>
 #include <cstdint>
-#include <cstdio>
 #include <ostream>
 #include <span>
 #include <string>
@@ -50,11 +48,11 @@ struct KeyFamily {
 
 namespace families {
 
-template <class... Values>
-std::string print(const char* format, Values... values) {
-  std::array<char, 256> text;
-  const int size = std::snprintf(text.data(), text.size(), format, values...);
-  return {text.data(), static_cast<std::size_t>(size)};
+// So many hexadecimal digits.
+inline std::string hex(std::uint64_t number, unsigned digits) {
+  std::string text(digits, '0');
+  for (; digits-- != 0; number >>= 4) text[digits] = "0123456789abcdef"[number & 15];
+  return text;
 }
 
 inline std::uint64_t sequential(std::uint64_t i) { return i; }
@@ -75,16 +73,13 @@ inline std::uint64_t neighbours(std::uint64_t i) {
 
 inline std::string decimal(std::uint64_t i) { return std::to_string(i); }
 inline std::string url(std::uint64_t i) {
-  return print("https://www.example.org/archive/%llu/item-%llu.html?page=%llu",
-               static_cast<unsigned long long>(i / 1000), static_cast<unsigned long long>(i),
-               static_cast<unsigned long long>(i % 7));
+  return "https://www.example.org/archive/" + decimal(i / 1000) + "/item-" + decimal(i) +
+         ".html?page=" + decimal(i % 7);
 }
 inline std::string uuid(std::uint64_t i) {
   const std::uint64_t a = mix(2 * i), b = mix(2 * i + 1);
-  return print("%08x-%04x-4%03x-%04x-%012llx", static_cast<unsigned>(a >> 32),
-               static_cast<unsigned>(a >> 16 & 0xFFFF), static_cast<unsigned>(a & 0xFFF),
-               static_cast<unsigned>(0x8000 | (b >> 48 & 0x3FFF)),
-               static_cast<unsigned long long>(b & 0xFFFF'FFFF'FFFF));
+  return hex(a >> 32, 8) + '-' + hex(a >> 16, 4) + "-4" + hex(a, 3) + '-' +
+         hex(0x8000 | (b >> 48 & 0x3FFF), 4) + '-' + hex(b, 12);
 }
 inline std::string text_neighbours(std::uint64_t i) {
   constexpr std::uint64_t kBits = 160;
@@ -97,9 +92,8 @@ inline std::string one_byte_repeated(std::uint64_t i) {
   return std::string(1 + i / 256, static_cast<char>(i % 256));
 }
 inline std::string ipv4(std::uint64_t i) {
-  return print("%u.%u.%u.%u", 10 + static_cast<unsigned>(i >> 24),
-               static_cast<unsigned>(i >> 16 & 255), static_cast<unsigned>(i >> 8 & 255),
-               static_cast<unsigned>(i & 255));
+  return decimal(10 + (i >> 24)) + '.' + decimal(i >> 16 & 255) + '.' + decimal(i >> 8 & 255) +
+         '.' + decimal(i & 255);
 }
 inline std::string big_endian_text(std::uint64_t i) {
   std::string key(8, '\0');

@@ -85,6 +85,15 @@ class FakeOs final : public Os, public FakeFaults {
     node->hard_size = bytes.size();
     seen_[path] = hard_[path] = node;
   }
+  // All files as programs see them.
+  [[nodiscard]] std::string files() const {
+    std::string all;
+    for (const auto& [name, node] : seen_) {
+      all += name + '\n' + std::to_string(node->mode) + ' ' + std::to_string(node->size) + '\n';
+      all.append(reinterpret_cast<const char*>(node->data.get()), node->size);
+    }
+    return all;
+  }
   // Another program writes into a file, as cp does.
   void copy_over(const std::string& path, const std::vector<std::byte>& bytes) {
     Node& node = *seen_.at(path);
@@ -413,5 +422,17 @@ class FakeOs final : public Os, public FakeFaults {
   std::size_t drawn_ = 0;            // random bytes
   std::unique_ptr<FakeOs> stopped_;  // the machine at the moment it stopped
 };
+
+// Whether what is left is to be checked: these files with these promises were not checked before. Most calls change
+// neither (they look, or lock), so that to stop before each of them and the next one leaves the same.
+inline bool is_to_check(const FakeOs& os, const std::string& promised) {
+  static std::set<std::pair<std::uint64_t, std::uint64_t>> checked;
+  const Hash128 hash = Hasher()(os.files() + promised);
+  return checked.emplace(hash.low, hash.high).second || nightly();
+}
+template <class Number>
+void add_bytes(std::string& to, const Number* numbers, std::size_t count) {
+  to.append(reinterpret_cast<const char*>(numbers), count * sizeof(Number));
+}
 
 }  // namespace bloomery::test

@@ -71,6 +71,25 @@ class KindLedger {
     return true;
   }
   [[nodiscard]] const KindModel& certain() const { return certain_; }
+  // All that it says, for is_to_check().
+  [[nodiscard]] std::string promised() const {
+    std::string all = created ? "created" : "none";
+    const auto add = [&](const Operations& operations) {
+      for (const Operation& operation : operations) {
+        all += static_cast<char>(operation.what);
+        add_bytes(all, &operation.key, 1);
+      }
+      all += '\n';
+    };
+    const Image image = certain_.image();
+    add_bytes(all, image.data(), image.size());
+    add(since_);
+    for (const Rest& rest : rests_) {
+      add_bytes(all, &rest.after, 1);
+      add(rest.operations);
+    }
+    return all;
+  }
 
  private:
   KindLedger(KindModel certain, KindModel seen)

@@ -48,8 +48,7 @@ inline void load(FilterFile& file, std::uint64_t first, int how) {
   if (how == 0 && begun) file.end_load();
 }
 
-// Three sessions. An Error ends the step it comes from; nothing that comes after the machine
-// stopped is written into the book.
+// Three sessions, as far as the machine comes. An Error ends the step it comes from.
 inline Ledger play(FakeOs& os, const Plan& plan, Durability durability) {
   Ledger ledger;
   const auto done = [&](const auto& step) {
@@ -61,7 +60,7 @@ inline Ledger play(FakeOs& os, const Plan& plan, Durability durability) {
     return !os.stopped();
   };
   Filter other = merged_filter(plan);
-  for (int session = 0; session < 3; ++session) {
+  for (int session = 0; session < 3 && !os.stopped(); ++session) {
     std::optional<FilterFile> file;
     const bool open = done([&] {
       if (!ledger.created)
@@ -71,7 +70,7 @@ inline Ledger play(FakeOs& os, const Plan& plan, Durability durability) {
     });
     ledger.created |= open;
     if (!open) continue;
-    for (int batch = 0; batch < 14; ++batch) {
+    for (int batch = 0; batch < 14 && !os.stopped(); ++batch) {
       // Once a session more keys at once than the journal of a small filter has room for, and twice as many as
       // that together fill it.
       const std::uint64_t count = batch == 9                 ? 1000
@@ -85,6 +84,7 @@ inline Ledger play(FakeOs& os, const Plan& plan, Durability durability) {
       ledger.next_key += count;
       if (batch % 5 == 4 && done([&] { file->sync(); })) ledger.safe = ledger.acknowledged.size();
     }
+    if (os.stopped()) break;
     if (session == 1 && done([&] { file->merge(other); })) {
       for (std::uint64_t i = 0; i < 20; ++i) ledger.acknowledged.push_back(kMergedKeys + i);
       ledger.safe = ledger.acknowledged.size();
@@ -102,9 +102,21 @@ inline Ledger play(FakeOs& os, const Plan& plan, Durability durability) {
     // What only a process's memory had is gone with it.
     if (durability == Durability::none) ledger.acknowledged.resize(ledger.safe);
   }
-  for (std::uint64_t key = 0; key < ledger.next_key; ++key) other.insert(key);
+  other.insert_hashes(hashes_of(other.hasher(), 0, ledger.next_key));
   ledger.tried = std::move(other);
   return ledger;
+}
+
+// is_to_check() of a file at that level.
+inline bool is_to_check(const FakeOs& os, const Ledger& ledger, const Plan& plan,
+                        Durability durability, bool power) {
+  std::string promised = std::string(to_string(plan.layout)) + name_of(durability);
+  promised += power ? " power" : " kill";
+  promised += ledger.created ? " created" : " none";
+  const std::uint64_t numbers[] = {ledger.safe, ledger.next_key};
+  add_bytes(promised, numbers, 2);
+  add_bytes(promised, ledger.acknowledged.data(), ledger.acknowledged.size());
+  return is_to_check(os, promised);
 }
 
 // How many of the first `count` acknowledged keys are missing.

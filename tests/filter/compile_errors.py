@@ -6,6 +6,7 @@ usage: compile_errors.py COMPILER INCLUDE_DIRECTORY
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -67,12 +68,42 @@ struct ToZero {
 """
 
 
-def errors_of(compiler, include, code, standard):
-    source = "void use(bloomery::Filter& filter, bloomery::AnyFilter& any) { (void)filter; (void)any; " + code + " }\n"
+def errors_of(compiler, include, cases):
+    """What the compiler says of each of these cases, all of the same flags, in one program: a list of errors for each
+    piece of code."""
+    source = "".join(f'#line 1 "case_{i}"\nvoid use_{i}(bloomery::Filter& filter, bloomery::AnyFilter& any) '
+                     f"{{ (void)filter; (void)any; {case[0]} }}\n" for i, case in enumerate(cases))
+    standard = cases[0][1]
     headers = "precompiled.hpp" if standard == STANDARD else "headers.hpp"
     flags = [*f"-std={standard}".split(), "-fsyntax-only", f"-I{include}", "-include", headers]
     run = subprocess.run([compiler, "-x", "c++", *flags, "-"], input=source, capture_output=True, text=True, check=False)
-    return [line for line in run.stderr.splitlines() if "error:" in line]
+    errors, at = [[] for _ in cases], 0
+    for line in run.stderr.splitlines():
+        # An error in a header follows the line of the case that needs it.
+        if found := re.match(r"case_(\d+):", line):
+            at = int(found[1])
+        if "error:" in line:
+            errors[at].append(line)
+    return errors
+
+
+def is_good(case, errors):
+    _, _, expected, only = case
+    if expected is None:
+        return not errors
+    return bool(errors) and expected in errors[0] and (len(errors) == 1 or not only)
+
+
+def failures(compiler, include, cases):
+    """The cases that are not as they should be, with what the compiler says. It says what is wrong with a type only
+    once, so cases whose error another one has had are in the next program."""
+    while cases:
+        errors = errors_of(compiler, include, cases)
+        left = [(case, said) for case, said in zip(cases, errors) if not is_good(case, said)]
+        if len(left) == len(cases):
+            return left
+        cases = [case for case, _ in left]
+    return []
 
 
 def main(compiler, include):
@@ -80,17 +111,16 @@ def main(compiler, include):
     pathlib.Path("headers.hpp").write_text(HEADERS)
     subprocess.run([compiler, "-x", "c++-header", f"-std={STANDARD}", f"-I{include}", "headers.hpp", "-o",
                     "precompiled.hpp.gch"], check=True)
-    failed = 0
-    for code, standard, expected, only in CASES:
-        errors = errors_of(compiler, include, code, standard)
-        good = (not errors) if expected is None else (
-            bool(errors) and expected in errors[0] and (len(errors) == 1 or not only))
-        if not good:
-            failed += 1
-            print(f"{code or 'nothing but the headers'} in {standard}: expected {expected!r}, and the errors are",
-                  *errors[:5], sep="\n  ")
+    # What compiles is by itself, so that no error of other code hides one there.
+    groups = {}
+    for case in CASES:
+        groups.setdefault((case[1], case[2] is None), []).append(case)
+    failed = [failure for cases in groups.values() for failure in failures(compiler, include, cases)]
+    for (code, standard, expected, _), errors in failed:
+        print(f"{code or 'nothing but the headers'} in {standard}: expected {expected!r}, and the errors are",
+              *errors[:5], sep="\n  ")
     shutil.rmtree(scratch)
-    print(f"{len(CASES) - failed} of {len(CASES)} pieces of code are refused, or taken, as they should be")
+    print(f"{len(CASES) - len(failed)} of {len(CASES)} pieces of code are refused, or taken, as they should be")
     return 1 if failed else 0
 
 

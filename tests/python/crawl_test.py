@@ -19,7 +19,7 @@ import time
 
 import bloomery
 
-PAGES = 150
+PAGES = 60
 SPIDER = """
 import scrapy
 

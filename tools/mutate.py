@@ -59,17 +59,17 @@ class Tests:
 
 
 FOLDERS = {
-    "src/base": Tests(("base_test", "store_test")),
+    "src/base": Tests(("base_test", "store_test", "store_disk_test")),
     "src/hash": Tests(("hash_test",)),
     "src/plan": Tests(("plan_test",)),
     "src/filter": Tests(("filter_test", "frozen_memory_test", "scalable_memory_test", "concurrent_test")),
     "src/format": Tests(("format_test", "store_test")),
-    "src/store": Tests(("store_test", "store_memory_test", "store_kill_test", "store_crash_test")),
+    "src/store": Tests(("store_test", "store_disk_test", "store_memory_test", "store_kill_test", "store_crash_test")),
     "src/legacy": Tests(("legacy_test",)),
     "src/redis": Tests(("redis_test", "cluster_test")),
     "src/handle": Tests(("handle_test", "handle_server_test")),
     "c": Tests(("c_test",), "^c/", ("bloomery_c",)),
-    "cli": Tests(("cli_test", "cli_verbs_test", "cli_lines_test", "cli_redis_test"), "^completions/"),
+    "cli": Tests(("cli_test", "cli_verbs_test", "cli_lines_test", "cli_files_test", "cli_redis_test"), "^completions/"),
     "module": Tests(("module_test",), "^module/", ("bloomery_module",)),
 }
 

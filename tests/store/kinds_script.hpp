@@ -2,6 +2,7 @@
 // filter after some prefix of its operations that has all acknowledged ones.
 #pragma once
 
+#include "store/checked_once.hpp"
 #include "store/fake_os.hpp"
 #include "store/kinds.hpp"
 

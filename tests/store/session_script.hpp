@@ -3,6 +3,7 @@
 
 #include <bloomery/bloomery.hpp>
 
+#include "store/checked_once.hpp"
 #include "store/fake_os.hpp"
 #include "store/scratch.hpp"
 

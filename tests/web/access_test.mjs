@@ -35,12 +35,15 @@ test("no screen has to scroll sideways", async (t) => {
 // WCAG 2.1: 4.5 to 1 for text, 3 to 1 where it is large.
 const faintTexts = () => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const known = new Map();
   const rgba = (color) => {
+    if (known.has(color)) return known.get(color);
     canvas.clearRect(0, 0, 1, 1);
     canvas.fillStyle = color;
     canvas.fillRect(0, 0, 1, 1);
     const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
-    return [r, g, b, a / 255];
+    known.set(color, [r, g, b, a / 255]);
+    return known.get(color);
   };
   const over = (top, below) => [0, 1, 2].map((i) => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
   const backgroundOf = (element) => {

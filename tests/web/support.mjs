@@ -31,28 +31,42 @@ export async function loadModules(...paths) {
 
 // A Chromium for the tests of a file (as Debian has it; its sandbox does not work for root or in a container), and a
 // function that opens the page in it; whatever the page complains of, or asks of any network, fails the test at its end.
+// All that ask for the same browser get the same tab, with the page loaded anew: a tab costs more than the page.
 export function visits(always) {
   let browser;
+  const tabs = new Map(), complaints = [];
   before(async () => {
     browser = await require("playwright-core").chromium.launch({
-      executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+      executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium-headless-shell",
       args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
     });
   });
-  after(() => browser.close());
-  return async (t, { hash = "", ...context } = {}) => {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...always, ...context });
+  after(async () => {
+    await browser.close();
+    assert.deepEqual(complaints, []);
+  });
+  const tabFor = async (context) => {
+    const page = await browser.newPage(context);
     page.setDefaultTimeout(PATIENCE);
-    const complaints = [];
     page.on("console", (message) => complaints.push(message.text()));
     page.on("pageerror", (error) => complaints.push(String(error)));
     page.on("request", (request) => {
       if (!/^(data|file):/.test(request.url())) complaints.push(`it asks for ${request.url()}`);
     });
-    t.after(async () => {
-      await page.close();
-      assert.deepEqual(complaints, []);
-    });
+    return page;
+  };
+  return async (t, { hash = "", ...asked } = {}) => {
+    const context = { viewport: { width: 1280, height: 900 }, colorScheme: "light", ...always, ...asked };
+    const key = JSON.stringify(context);
+    if (!tabs.has(key)) tabs.set(key, await tabFor(context));
+    const page = tabs.get(key);
+    t.after(() => assert.deepEqual(complaints.splice(0), []));
+    if (page.url() !== "about:blank") {
+      await page.evaluate(() => localStorage.clear());
+      await page.goto("about:blank");
+    }
+    await page.setViewportSize(context.viewport);
+    await page.emulateMedia({ colorScheme: context.colorScheme });
     await page.goto(pathToFileURL(pageFile).href + hash);
     await page.waitForSelector("#answer strong, #answer .no-plan");
     return page;

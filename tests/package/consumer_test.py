@@ -62,7 +62,6 @@ def launcher_of(build):
 
 
 def by_find_package(prefix, scratch, cmake, compilers, redis, headers, launcher):
-    os.environ |= {"CCACHE_BASEDIR": str(scratch), "CCACHE_NOHASHDIR": "1"}  # the prefix is another one in each run
     for compiler in compilers:
         user = scratch / f"user_{compiler}"
         run(cmake, "-S", CONSUMER, "-B", user, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}",
@@ -74,17 +73,22 @@ def by_find_package(prefix, scratch, cmake, compilers, redis, headers, launcher)
             check_redis_consumer(user / "consumer_redis")
 
 
-def by_pkg_config(prefix, scratch, compilers, redis):
+def by_pkg_config(prefix, scratch, compilers, redis, launcher):
     directory = next(prefix.glob("lib*/**/pkgconfig"))
-    flags = run("pkg-config", "--cflags", "--libs", "bloomery", PKG_CONFIG_PATH=str(directory)).split()
-    program = scratch / "program"
-    for compiler in compilers:
-        run(compiler, "-std=c++20", CONSUMER / "consumer.cpp", "-o", program, *flags)
+    cflags, libraries = (run("pkg-config", part, "bloomery", PKG_CONFIG_PATH=str(directory)).split()
+                         for part in ("--cflags", "--libs"))
+    program, consumer, redis_consumer = scratch / "program", scratch / "consumer.o", scratch / "consumer_redis.o"
+    for compiler in reversed(compilers):
+        for consumer_object in [consumer, redis_consumer] if redis else [consumer]:
+            # From there: a cache knows the prefix by its relative path.
+            run("env", "-C", scratch, *filter(None, launcher.split(";")), compiler, "-std=c++20", *cflags, "-c",
+                CONSUMER / f"{consumer_object.stem}.cpp", "-o", consumer_object)
+        run(compiler, consumer, "-o", program, *libraries)
         check_consumer(program)
         if redis:
-            run(compiler, "-std=c++20", CONSUMER / "consumer_redis.cpp", "-o", program, *flags)
+            run(compiler, redis_consumer, "-o", program, *libraries)
             check_redis_consumer(program)
-    run("g++", "-std=c++20", "-static", CONSUMER / "consumer.cpp", "-o", program, *flags)
+    run("g++", "-static", consumer, "-o", program, *libraries)
     check_consumer(program)
 
 
@@ -268,6 +272,9 @@ def main(how, build, cmake, compiler, *features):
     with tempfile.TemporaryDirectory() as scratch:
         build, scratch = pathlib.Path(build), pathlib.Path(scratch)
         redis = "ON" if "redis" in features else ""
+        # The prefix is another one in each run.
+        os.environ |= {"CCACHE_BASEDIR": str(scratch), "CCACHE_NOHASHDIR": "1"}
+        launcher = launcher_of(build)
         deliver = {"install": install, "deb": unpack_debs}[how]
         prefix = deliver(build, cmake, scratch)
         if "tool" in features:
@@ -285,8 +292,8 @@ def main(how, build, cmake, compiler, *features):
         compilers, headers = (COMPILERS, "ON") if how == "install" else (COMPILERS[:1], "")
         check_version(prefix)
         without_dependencies(prefix, scratch, cmake, redis)
-        by_find_package(prefix, scratch, cmake, compilers, redis, headers, launcher_of(build))
-        by_pkg_config(prefix, scratch, compilers, redis)
+        by_find_package(prefix, scratch, cmake, compilers, redis, headers, launcher)
+        by_pkg_config(prefix, scratch, compilers, redis, launcher)
         in_c(prefix, scratch)
         in_other_languages(prefix)
 

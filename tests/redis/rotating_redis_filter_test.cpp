@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "redis/rotating_strings.hpp"
 #include "redis/scripted.hpp"
 #include "redis/shapes.hpp"
@@ -80,14 +82,15 @@ TEST_P(RotatingStrings, AnswerKeyByKey) {
 
 TEST_P(RotatingStrings, AnswerMoreKeysThanARoundTakes) {
   if (in_shards()) GTEST_SKIP() << "rounds know nothing of shards";
-  auto filter = RotatingRedisFilter::create(place(), 100'000, 1e-6, Hasher());
+  auto filter = RotatingRedisFilter::create(place(), 100'000, 1e-4, Hasher());
   constexpr std::size_t kKeys = 66'000, kAbsent = 1'000;
   EXPECT_EQ(filter.insert_hashes(hashes_of(filter.hasher(), 0, kKeys), {}), kKeys);
   EXPECT_TRUE(filter.rotate());
-  const auto asked = hashes_of(filter.hasher(), kAbsent, kKeys);
+  auto asked = hashes_of(filter.hasher(), kAbsent, kKeys);
+  std::ranges::reverse(asked);  // the second round answers of keys that are there
   const auto answers = std::make_unique<bool[]>(kKeys);
   EXPECT_EQ(filter.may_contain_hashes(asked, std::span(answers.get(), kKeys)), kKeys - kAbsent);
-  for (std::size_t i = 0; i < kKeys; ++i) ASSERT_EQ(answers[i], i < kKeys - kAbsent) << i;
+  for (std::size_t i = 0; i < kKeys; ++i) ASSERT_EQ(answers[i], i >= kAbsent) << i;
 }
 
 TEST_P(RotatingStrings, CannotGoMissingUnseen) {

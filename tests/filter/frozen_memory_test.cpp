@@ -18,6 +18,7 @@
 #include "format/header_bytes.hpp"
 #include "format/kinds.hpp"
 #include "format/make_contents.hpp"
+#include "support/effort.hpp"
 #include "support/scarce_memory.hpp"
 
 namespace bloomery::test {
@@ -25,17 +26,19 @@ namespace {
 
 constexpr std::uint64_t kKeys = 2'200'000;
 
-// Keys one part after the other; what cannot be added is tried once more.
-std::size_t fill(FrozenBuilder& builder, const std::vector<std::uint64_t>& keys) {
+// Keys one part after the other; what cannot be added is tried once more. Under a sanitizer only some follow that, so
+// that `keys` becomes shorter.
+std::size_t fill(FrozenBuilder& builder, std::span<const std::uint64_t>& keys) {
   std::size_t refused = 0;
   for (std::size_t at = 0; at < keys.size(); at += 10'000) {
-    const auto part = std::span(keys).subspan(at, std::min<std::size_t>(10'000, keys.size() - at));
+    const auto part = keys.subspan(at, std::min<std::size_t>(10'000, keys.size() - at));
     try {
       builder.insert_many(part);
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::no_memory);
       ++refused;
       builder.insert_many(part);
+      if (hurried()) keys = keys.first(std::min(keys.size(), at + 100'000));
     }
   }
   return refused;
@@ -54,13 +57,14 @@ TEST(FrozenMemory, ThatIsLackingLosesNoKey) {
       FrozenBuilder builder(0.01);
       allocations_failed = 0;
       fail_after = after;
-      const std::size_t refused = fill(builder, keys);
+      std::span<const std::uint64_t> added = keys;
+      const std::size_t refused = fill(builder, added);
       fail_after = -1;
       EXPECT_EQ(refused, allocations_failed);
       refusals += refused;
       const FrozenFilter filter = builder.build();
-      ASSERT_EQ(filter.may_contain_many(keys), kKeys) << from << " bytes, " << after;
-      EXPECT_EQ(filter.keys(), kKeys);
+      ASSERT_EQ(filter.may_contain_many(added), added.size()) << from << " bytes, " << after;
+      EXPECT_EQ(filter.keys(), added.size());
     }
   EXPECT_GE(refusals, 5U);
 }

@@ -32,7 +32,7 @@ class ScalableFamilies : public OfEachFamily {};
 
 // Every pair of kernels, single and bulk, far beyond the first capacity.
 TEST_P(ScalableFamilies, NeverAFalseNegativeAndTheSameBitsWhateverThePath) {
-  const std::vector<Hash128> hashes = family().hashes(Hasher(), 0, 2500);
+  const std::vector<Hash128> hashes = family().hashes(Hasher(), 0, hurried() ? 700 : 2500);
   for (const Layout layout : kLayouts)
     for (const ScalablePlan& plan : some_plans(layout)) {
       std::optional<ScalableFilter> first;
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Keys, ScalableFamilies, testing::ValuesIn(key_families(
 // One bulk call across several sub-filters, with keys that come twice before and after they grow.
 TEST(Scalable, GrowsInTheMiddleOfOneCallAsSingleInsertsWould) {
   std::vector<Hash128> hashes;
-  for (const Hash128 hash : Random(1).hashes(3000)) {
+  for (const Hash128 hash : Random(1).hashes(hurried() ? 400 : 3000)) {
     hashes.push_back(hash);
     if (hashes.size() % 3 == 0) hashes.push_back(hashes[hashes.size() / 2]);
     if (hashes.size() % 5 == 0) hashes.push_back(hash);

@@ -3,6 +3,7 @@
 
 #include "store/kinds.hpp"
 #include "store/scratch.hpp"
+#include "support/effort.hpp"
 
 #include <algorithm>
 
@@ -62,12 +63,19 @@ TEST_P(EncodeEvery, IsAFilterFile) {
   EXPECT_EQ(missing(back, 1000, 3), 0U);
 }
 
+// The header's fields, the edges of blocks and the end, and under a sanitizer a part of the rest, for which the code is
+// the same.
+bool is_worth_a_test(std::size_t byte, std::size_t size) {
+  return !hurried() || byte < 512 || byte % 512 < 2 || byte + 20 > size || byte % 5 == 0;
+}
+
 TEST_P(EncodeEvery, EveryFlippedBitIsHarmlessOrRefused) {
   Filter filter(plan_of(GetParam(), 512 * 8));
   for (std::uint64_t key = 0; key < 50; ++key) filter.insert(key);
   auto bytes = encode(filter);
   std::uint64_t refused = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (!is_worth_a_test(i, bytes.size())) continue;
     for (const unsigned flip : {0x01U, 0x80U, 0xFFU}) {
       bytes[i] ^= static_cast<std::byte>(flip);
       try {
@@ -82,13 +90,17 @@ TEST_P(EncodeEvery, EveryFlippedBitIsHarmlessOrRefused) {
       bytes[i] ^= static_cast<std::byte>(flip);
     }
   }
-  EXPECT_EQ(refused, 3 * filter.bytes().size()) << "the bits have no spare, the rest has";
+  if (hurried())
+    EXPECT_GE(refused, 3 * (filter.bytes().size() / 5));
+  else
+    EXPECT_EQ(refused, 3 * filter.bytes().size()) << "the bits have no spare, the rest has";
 }
 
 TEST_P(EncodeEvery, EveryTruncationIsRefused) {
   Filter filter(plan_of(GetParam(), 512 * 8));
   const auto bytes = encode(filter);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
+    if (!is_worth_a_test(size, bytes.size())) continue;
     const ErrorCode code = code_of([&] { (void)decode(std::span(bytes).first(size)); });
     ASSERT_EQ(code, size < 8 ? ErrorCode::not_a_filter : ErrorCode::corrupt) << size;
   }
@@ -144,6 +156,7 @@ TEST_P(EncodeKind, IsNoOtherKind) {
 
 TEST_P(EncodeKind, EveryFlippedByteAndEveryTruncationIsRefusedOrHarmless) {
   for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    if (!is_worth_a_test(i, bytes_.size())) continue;
     bytes_[i] ^= static_cast<std::byte>(1U << i % 8);
     try {
       ASSERT_EQ(decoded(bytes_), model_.image()) << i;

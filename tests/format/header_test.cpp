@@ -5,6 +5,7 @@
 #include "base/endian.hpp"
 #include "format/kinds.hpp"
 #include "store/scratch.hpp"
+#include "support/effort.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -216,7 +217,8 @@ TEST(Header, HasNoByteThatIsIgnored) {
   list.plan = frozen_plan(1000, 0.01, 100).list();
   std::size_t taken = 0;
   for (const Header& header : {plain, counting, scalable, window, frozen, list})
-    for (std::size_t at = 0; at < kHeaderBytes - 8; ++at)
+    // Beyond the fields a sanitizer sees the same code for every byte.
+    for (std::size_t at = 0; at < kHeaderBytes - 8; at += hurried() && at >= 512 ? 5 : 1)
       for (const std::uint8_t change : {1, 128}) {
         Start start = start_of(header, header);
         const auto page = std::span(start).first<kHeaderBytes>();

@@ -19,7 +19,8 @@ from server import Server, digests, dumped
 from stored_test import store_in_fork
 
 SEED = int(os.environ.get("BLOOMERY_SEED", 20241120))
-ROUNDS = 96 if os.environ.get("BLOOMERY_NIGHTLY") else 24
+# With a sanitizer in the server each way twice.
+ROUNDS = 96 if os.environ.get("BLOOMERY_NIGHTLY") else 12 if "BLOOMERY_SERVER_PRELOAD" in os.environ else 24
 COMMANDS = 150
 
 

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "support/layouts.hpp"
 
 namespace bloomery::test {

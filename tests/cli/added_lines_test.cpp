@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "tool.hpp"
 
 namespace bloomery::test {
@@ -20,8 +21,9 @@ class AddedLines : public ToolTest {
  protected:
   // Lines that come one second after others are a batch of their own. Waits until the file has it.
   static void wait_for(const std::string& filter, const std::string& lines, int expected) {
+    // A sanitizer starts the tool slowly.
     for (int i = 0; i < 6000 && found(filter, lines) != expected; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      std::this_thread::sleep_for(std::chrono::milliseconds(hurried() ? 400 : 10));
     ASSERT_EQ(found(filter, lines), expected);
   }
   // The batches: 10 lines of two files, 5 of the standard input, and then those that fail.

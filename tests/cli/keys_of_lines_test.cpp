@@ -70,12 +70,14 @@ TEST_F(KeysOfLines, ALineThatIsNoJsonEndsTheRunBehindTheLinesBeforeIt) {
                    "line 3 of all 2 inputs together is not a JSON object"));
   EXPECT_TRUE(says(ran.err, "grep '^[[:space:]]*{'"));
   const std::string filter = made("f.bloom", "");
+  const int count = hurried() ? 80'000 : 200'000;  // more than one block of text
   std::string text;
-  for (int i = 0; i < 200'000; ++i) text += "{\"a\":" + std::to_string(i) + "}\n";
+  for (int i = 0; i < count; ++i) text += "{\"a\":" + std::to_string(i) + "}\n";
   const auto added = run({"add", "-q", "--json-key", "a", filter}, text + "{\n");
   EXPECT_EQ(added.code, 2);
-  EXPECT_TRUE(says(added.err, "line 200,001 "));
-  EXPECT_EQ(run({"check", "-q", "-c", filter}, numbers(0, 200'000)).out, "200000\n");
+  EXPECT_TRUE(says(added.err, hurried() ? "line 80,001 " : "line 200,001 "));
+  EXPECT_EQ(run({"check", "-q", "-c", filter}, numbers(0, count)).out,
+            std::to_string(count) + "\n");
   // What takes all or nothing takes nothing.
   EXPECT_EQ(run({"rebuild", "-q", "--json-key", "a", filter}, "{}\nx\n").code, 2);
   EXPECT_EQ(run({"check", "-q", "-c", filter}, "7\n").out, "1\n");

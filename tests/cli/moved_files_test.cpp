@@ -1,6 +1,7 @@
 // `bloomery add` whose path gets another file while it runs, beside a second writer at that path: neither
 // loses a line that it was told is added. Log rotation and restored backups do this.
 #include "files.hpp"
+#include "support/effort.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -111,7 +112,7 @@ void MovedFilter::check(int lines_before, std::chrono::milliseconds waiting) {
   writer.wait_until_read();  // the filter is open then; its lock alone does not say so
   const bool stored = lines_before == kManyLines && durability() != "none";
   for (int i = 0; stored && i < 6000 && !has_all(filter_, "0\n"); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(hurried() ? 200 : 10));
   std::this_thread::sleep_for(waiting);
 
   const std::string now = change();

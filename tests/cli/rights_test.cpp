@@ -186,6 +186,7 @@ TEST_P(Rights, AreTheNarrowestOfAllInputs) {
   const std::size_t step = nightly() || all == 6 ? 1 : all == 36 ? 5 : 31;
   for (const mode_t mask : {0000, 0022, 0027, 0077})
     for (std::size_t i = 0; i < all; i += step) {
+      if (hurried() && (mask == 0022 || mask == 0077 || (all == 6 && i % 5 != 0))) continue;
       const std::vector<mode_t> modes = {kModes[i % 6], kModes[i / 6 % 6], kModes[i / 36 % 6]};
       mode_t expected = is_new ? 0666 & ~mask : 0666;
       for (std::size_t input = 0; input < what.inputs.size(); ++input) expected &= modes[input];

@@ -75,7 +75,10 @@ def crawl(site, scratch, job, *settings, stop=None):
         while len(site.fetched) < PAGES // 3 and time.monotonic() < deadline and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(stop)
-    said = process.communicate(timeout=120)[1]
+    try:
+        said = process.communicate(timeout=120)[1]
+    finally:
+        process.kill()  # a crawl without an end
     if stop is None and process.returncode != 0 or "Traceback" in said:
         sys.exit(said)
     return said

@@ -28,7 +28,7 @@ constexpr std::uint64_t kWorthDividing = std::uint64_t{12} << 20;
 constexpr std::uint64_t kRegionBytes = std::uint64_t{1} << 19;  // a region stays in a core's cache
 // The number of lists to which a thread writes in random order. On a core with a small TLB for stores dividing takes
 // 1.25 times as long with 64 lists as with 32, and twice as long with more; on a Xeon (Emerald Rapids) two threads
-// insert in 0.85 to 0.95 of the time with 16 lists rather than 32. With fewer than four regions per thread, threads
+// insert in 0.82 to 1.0 of the time with 16 lists rather than 32. With fewer than four regions per thread, threads
 // would wait long for the last region.
 constexpr std::uint64_t kGoodRegions = 16, kMostRegions = 256, kRegionsPerThread = 4;
 constexpr std::uint64_t kLeastPaired = 8,
@@ -38,7 +38,8 @@ constexpr unsigned kFactorBits = 20;         // a grain times the factor fits in
 // The number of pieces in a chunk: they are contiguous and go to the kernel in one call. With few lists there is
 // memory for long chunks, with which more blocks are in flight.
 constexpr std::uint32_t kLongChunk = 2048, kShortChunk = 512, kFewLists = 64;
-// Twice as many in a round took two threads 1.0 to 1.07 times as long there.
+// The most keys of a thread in a round. Two threads with twice as many took 0.98 to 1.07 times as long there, and twice
+// the memory.
 constexpr std::size_t kKeysOfAThread = std::size_t{1} << 19;
 constexpr std::size_t kListedAtOnce = 256;  // keys whose lists are computed before they are added
 

@@ -317,10 +317,13 @@ TEST(AnyFilter, ALoadIsInTheFileWhenItEnds) {
   std::vector<std::uint64_t> keys(100'000);
   std::iota(keys.begin(), keys.end(), 0);
   AnyFilter file = AnyFilter::create(scratch / "f", {.capacity = keys.size(), .fpr = 0.001});
+  EXPECT_FALSE(file.is_loading());
   ASSERT_TRUE(file.begin_load());
+  EXPECT_TRUE(file.is_loading());
   file.insert_many(keys);
   file.end_load();
   EXPECT_EQ(AnyFilter::open(scratch / "f").may_contain_many(keys), keys.size());
+  EXPECT_FALSE(file.is_loading());
   EXPECT_TRUE(file.begin_load()) << "it has ended";
 }
 

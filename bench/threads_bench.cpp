@@ -2,7 +2,8 @@
 // And the part that more threads cannot make faster: the filter of dedup, which takes the lines in order.
 //
 // Beside them is the memory alone: each thread fetches random cache lines of its own part of the same memory,
-// and reads or writes a word in each. No way to share the work can gain more from a thread.
+// and reads or writes a word in each. No way to share the work can gain more from a thread. The cores alone execute
+// instructions without an effect, and use no memory: what they gain shows how much of a second core the machine gave.
 //
 // All keys are looked up in the small filters too: a call with few keys ends before a second thread has started.
 //
@@ -113,12 +114,14 @@ std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
 // its part to a list per region of the memory; then each takes its regions, and writes a word of the block of every key
 // in them.
 std::uint64_t bare_division(std::span<std::byte> memory, Keys keys, unsigned threads) {
-  constexpr std::size_t kRegions = 32, kRound = std::size_t{1} << 21;
+  constexpr std::size_t kRegions = 32, kFewKeys = std::size_t{1} << 21, kManyKeys = kFewKeys * 4;
+  const std::size_t in_round =
+      std::min(keys.size(), std::clamp(memory.size() / 2 / 8, kFewKeys, kManyKeys));
   struct Lists {
     std::array<std::vector<std::uint64_t>, kRegions> keys;
     std::array<std::size_t, kRegions> sizes;
   };
-  const std::size_t share = kRound / threads;
+  const std::size_t share = in_round / threads;
   const std::size_t rounds = keys.size() / threads / share + 1;
   std::vector<Lists> lists(threads);
   for (Lists& each : lists)  // twice the mean: random keys are never so uneven
@@ -141,6 +144,11 @@ std::uint64_t bare_division(std::span<std::byte> memory, Keys keys, unsigned thr
     }
     return sum;
   });
+}
+
+std::uint64_t bare_instructions(Keys keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) asm volatile(".rept 32\n\tnop\n\t.endr");
+  return keys.size();
 }
 
 void contest(Report& report, const std::string& section, const std::vector<Way>& ways,
@@ -255,6 +263,7 @@ void plain(Report& report, Layout layout, Keys keys, Keys asked, double fpr,
                         return bare_loop<128, 1>(part_of(i, on), part);
                       });
                     }});
+    ways.push_back({"the cores alone", in_parts(keys, bare_instructions)});
   }
   contest(report, fmt::format("{}, {} keys at {}", to_string(layout), keys.size(), percent(fpr)),
           ways, keys.size(), threads, repetitions);

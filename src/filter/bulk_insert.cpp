@@ -27,10 +27,12 @@ constexpr std::size_t kLeastKeys = 65'536;  // per thread; for fewer it does not
 constexpr std::uint64_t kWorthDividing = std::uint64_t{12} << 20;
 constexpr std::uint64_t kRegionBytes = std::uint64_t{1} << 19;  // a region stays in a core's cache
 // The number of lists to which a thread writes in random order. On a core with a small TLB for stores dividing takes
-// 1.25 times as long with 64 lists as with 32, and twice as long with more; on a Xeon (Emerald Rapids) two threads
-// insert in 0.82 to 1.0 of the time with 16 lists rather than 32. With fewer than four regions per thread, threads
-// would wait long for the last region.
-constexpr std::uint64_t kGoodRegions = 16, kMostRegions = 256, kRegionsPerThread = 4;
+// 1.25 times as long with 64 lists as with 32, and twice as long with more. With fewer than four regions per thread,
+// threads would wait long for the last region.
+constexpr std::uint64_t kFewRegions = 16, kGoodRegions = 32, kMostRegions = 256,
+                        kRegionsPerThread = 4;
+// With fewer keys per region in a round there are few regions.
+constexpr std::uint64_t kKeysOfARegion = std::uint64_t{1} << 17;
 constexpr std::uint64_t kLeastPaired = 8,
                         kMostPaired = 32;    // regions, if lists are for pairs of them
 constexpr std::uint64_t kMostGrains = 4096;  // in an array; regions consist of grains
@@ -38,8 +40,8 @@ constexpr unsigned kFactorBits = 20;         // a grain times the factor fits in
 // The number of pieces in a chunk: they are contiguous and go to the kernel in one call. With few lists there is
 // memory for long chunks, with which more blocks are in flight.
 constexpr std::uint32_t kLongChunk = 2048, kShortChunk = 512, kFewLists = 64;
-// The most keys of a thread in a round. Two threads with twice as many took 0.98 to 1.07 times as long there, and twice
-// the memory.
+// The most keys of a thread in a round of a small array. Two threads with twice as many took 0.98 to 1.07 times as long
+// on a Xeon (Emerald Rapids), and twice the memory.
 constexpr std::size_t kKeysOfAThread = std::size_t{1} << 19;
 constexpr std::size_t kListedAtOnce = 256;  // keys whose lists are computed before they are added
 
@@ -78,15 +80,23 @@ struct Regions {
   }
 };
 
-Regions regions_of(const BulkTarget& target, unsigned threads) noexcept {
+// The keys of a round. If a round has several keys for each block, a block comes into a core's cache once for all of
+// them. With two blocks per key larger rounds gained nothing.
+std::size_t keys_at_once(const BulkTarget& target, unsigned threads, std::size_t piece) noexcept {
+  const std::size_t few = std::min(kMostDivided, threads * kKeysOfAThread);
+  if (target.blocks_per_key == 2) return few;
+  return std::max<std::size_t>(few, std::min(target.bytes / 2, kMostListed) / piece);
+}
+
+Regions regions_of(const BulkTarget& target, unsigned threads, std::uint64_t at_once) noexcept {
   const std::uint64_t blocks = target.array.blocks;
   if (blocks == 0) return {};
   const bool paired = target.blocks_per_key == 2;
   const std::uint64_t per_thread = kRegionsPerThread * threads;
-  const std::uint64_t wanted = paired
-                                   ? std::clamp(per_thread, kLeastPaired, kMostPaired)
-                                   : std::max(std::min(target.bytes / kRegionBytes, kGoodRegions),
-                                              std::min(per_thread, kMostRegions));
+  const std::uint64_t enough = std::clamp(at_once / kKeysOfARegion, kFewRegions, kGoodRegions);
+  const std::uint64_t wanted = paired ? std::clamp(per_thread, kLeastPaired, kMostPaired)
+                                      : std::max(std::min(target.bytes / kRegionBytes, enough),
+                                                 std::min(per_thread, kMostRegions));
   const std::uint64_t a_line = blocks * 64 / target.bytes;
   const std::uint64_t each = std::max((blocks + kMostGrains - 1) / kMostGrains, a_line);
   const auto shift = static_cast<unsigned>(std::bit_width(each - 1));
@@ -163,9 +173,8 @@ template <class Piece>
 class BulkInsert {
  public:
   BulkInsert(const BulkTarget& target, const BulkKeys& keys, bool* answers, unsigned threads,
-             const Regions& regions)
+             const Regions& regions, std::size_t at_once)
       : target_(target), keys_(keys), answers_(answers), regions_(regions) {
-    const std::size_t at_once = std::min(kMostDivided, threads * kKeysOfAThread);
     const std::size_t rounds = (keys.count + at_once - 1) / at_once;
     round_ = (keys.count + rounds - 1) / rounds;
     const std::size_t share = (round_ + threads - 1) / threads;
@@ -351,12 +360,15 @@ std::optional<std::size_t> insert_by_threads(const BulkTarget& target, const Bul
       std::min<std::size_t>({threads, keys.count / kLeastKeys, std::size_t{kMostRegions}}));
   if (threads < 2 || target.array.bits == 0) return std::nullopt;
   if (target.blocks_per_key == 0) return insert_anywhere(target, keys, answers, threads);
-  const Regions regions = regions_of(target, threads);
-  if (regions.count < 2) return std::nullopt;
+  const auto insert = [&]<class Piece>() -> std::optional<std::size_t> {
+    const std::size_t at_once = keys_at_once(target, threads, sizeof(Piece));
+    const Regions regions = regions_of(target, threads, at_once);
+    if (regions.count < 2) return std::nullopt;
+    return BulkInsert<Piece>(target, keys, answers, threads, regions, at_once).run();
+  };
   try {
-    if (keys.integers != nullptr)
-      return BulkInsert<std::uint64_t>(target, keys, answers, threads, regions).run();
-    return BulkInsert<Hash128>(target, keys, answers, threads, regions).run();
+    return keys.integers != nullptr ? insert.template operator()<std::uint64_t>()
+                                    : insert.template operator()<Hash128>();
   } catch (const std::exception&) {
     return std::nullopt;
   }

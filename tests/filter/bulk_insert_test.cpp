@@ -210,6 +210,15 @@ TEST(BulkInsert, ByOneToSixtyFourThreadsInRounds) {
   }
 }
 
+// The keys of a round take half of the bytes of a large array: 3 million of them here, and there are two rounds.
+TEST(BulkInsert, IntoALargeArrayInLargeRounds) {
+  if (hurried()) GTEST_SKIP() << "the steps are those of small rounds";
+  constexpr std::uint64_t kBlocksOf48MiB = (std::uint64_t{48} << 20) / 64;
+  static_assert(kOfSixtyFour > std::size_t{24 << 20} / sizeof(std::uint64_t));
+  Filter filter(plan_of(Layout::blocked, kBlocksOf48MiB, 8));
+  expect_inserts_of_one_thread(filter, some_keys(kOfSixtyFour), true, {2});
+}
+
 // What the counts of threads alone do not show: that the keys are shared out.
 TEST(BulkInsert, SharesOutWhatIsWorthIt) {
   const Keys keys = some_keys(2 * kOfAThread);

@@ -253,6 +253,15 @@ TEST(BulkInsertMemory, IsForTheKeysOfOneRound) {
   EXPECT_EQ(filter.insert_many(keys, {}, 2), 1U);
   EXPECT_GT(asked_for, std::size_t{1} << 20) << "the keys were not divided";
   EXPECT_LT(asked_for, 8 * detail::kMostDivided + (2 * 8 << 20));
+
+  // A round of a large array has more keys, in half of the array's bytes.
+  Plan large = filter.plan();
+  large.bits = std::uint64_t{48} << 23;
+  Filter into(large);
+  asked_for = 0;
+  EXPECT_EQ(into.insert_many(keys, {}, 2), 1U);
+  EXPECT_GT(asked_for, std::size_t{24} << 20);
+  EXPECT_LT(asked_for, std::size_t{28} << 20);
 }
 
 }  // namespace

@@ -24,9 +24,11 @@ struct BulkTarget {
 [[nodiscard]] BulkTarget bulk_target(Layout layout, const BitArray& array, const Hasher& hasher,
                                      const CountingKernel& kernel) noexcept;
 
-// The most keys that are divided by region at a time. Each takes 16 bytes, an integer 8 bytes, and 4 bytes more if
+// The most keys that are divided by region at a time, unless the array is large: half of the array's bytes in lists, and
+// at most 64 MiB of them, pay for themselves. A key takes 16 bytes of a list, an integer 8 bytes, and 4 bytes more if
 // answers are wanted. Each thread takes up to 8 MiB more (with answers 10 MiB) for lists that are not full.
 inline constexpr std::size_t kMostDivided = std::size_t{1} << 21;
+inline constexpr std::uint64_t kMostListed = std::uint64_t{64} << 20;  // bytes
 
 // Inserts the keys by `threads` threads. 0 means one for each core that the process may use, or one if the array is
 // below 12 MiB, for which several threads would take longer. Any other number applies to arrays of every size, but

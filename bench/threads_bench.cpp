@@ -20,11 +20,13 @@
 #include <array>
 #include <atomic>
 #include <barrier>
+#include <bit>
 #include <functional>
 #include <iterator>
 #include <span>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "bare_loop.hpp"
@@ -63,11 +65,13 @@ std::uint64_t on_threads(unsigned threads, Keys keys, Work work) {
   return sum;
 }
 
+std::uint64_t other(std::uint64_t key) { return key * 0x9E3779B97F4A7C15; }
+
 // Like bare_loop, with a store. Each block is asked for kInFlight keys ahead; 0: not before it is written, as by single
 // inserts. kLocked: under the lock of the block's stripe, which is the least that a shared insert must do. kNoOps: so
 // many instructions without an effect per key. They show a part of what bounds single inserts: a core works on as many
-// keys at once as have room in its reorder buffer.
-template <std::size_t kInFlight, bool kLocked, int kNoOps = 0>
+// keys at once as have room in its reorder buffer. kBlocks: as in `blocked2` a key can have two.
+template <std::size_t kInFlight, bool kLocked, unsigned kBlocks = 1, int kNoOps = 0>
 std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
   struct alignas(64) Lock {
     std::atomic<std::uint32_t> held{0};
@@ -78,12 +82,15 @@ std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
   const auto block_of = [&](std::uint64_t key) {
     return static_cast<std::uint64_t>((static_cast<uint128>(key) * blocks) >> 64);
   };
-  const auto ask = [&](std::uint64_t key) {
-    __builtin_prefetch(memory.data() + block_of(key) * 64, 1);
-    if constexpr (kLocked) __builtin_prefetch(&locks[block_of(key) % std::size(locks)], 1);
+  const auto each_block = [&](std::uint64_t key, auto use) {
+    use(block_of(key));
+    if constexpr (kBlocks == 2) use(block_of(other(key)));
   };
-  const auto write = [&](std::uint64_t key) {
-    const std::uint64_t block = block_of(key);
+  const auto ask_for = [&](std::uint64_t block) {
+    __builtin_prefetch(memory.data() + block * 64, 1);
+    if constexpr (kLocked) __builtin_prefetch(&locks[block % std::size(locks)], 1);
+  };
+  const auto set_in = [&](std::uint64_t block, std::uint64_t key) {
     const std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(memory.data() + block * 64));
     if constexpr (kNoOps != 0) asm volatile(".rept %c0\n\tnop\n\t.endr" : : "i"(kNoOps));
     const auto set = [&] {
@@ -100,6 +107,10 @@ std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
       set();
     }
   };
+  const auto ask = [&](std::uint64_t key) { each_block(key, ask_for); };
+  const auto write = [&](std::uint64_t key) {
+    each_block(key, [&](std::uint64_t block) { set_in(block, key); });
+  };
   const std::size_t ahead = std::min(keys.size(), kInFlight);
   for (std::size_t i = 0; i < ahead; ++i) ask(keys[i]);
   for (std::size_t i = ahead; i < keys.size(); ++i) {
@@ -112,20 +123,27 @@ std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
 
 // The least that threads do which divide the keys among them, as insert_many does, in rounds: each appends the keys of
 // its part to a list per region of the memory; then each takes its regions, and writes a word of the block of every key
-// in them.
+// in them. If a key has two blocks, there is a list per pair of regions, and the threads do not even keep apart.
+template <unsigned kBlocks>
 std::uint64_t bare_division(std::span<std::byte> memory, Keys keys, unsigned threads) {
-  constexpr std::size_t kRegions = 32, kFewKeys = std::size_t{1} << 21, kManyKeys = kFewKeys * 4;
+  constexpr unsigned kRegions = kBlocks == 2 ? 8 : 32, kLists = kBlocks == 2 ? 64 : 32;
+  constexpr std::size_t kFewKeys = std::size_t{1} << 20, kManyKeys = kFewKeys * 8;
   const std::size_t in_round =
-      std::min(keys.size(), std::clamp(memory.size() / 2 / 8, kFewKeys, kManyKeys));
-  struct Lists {
-    std::array<std::vector<std::uint64_t>, kRegions> keys;
-    std::array<std::size_t, kRegions> sizes;
+      kBlocks == 2 ? kFewKeys : std::clamp(memory.size() / 2 / 8, kFewKeys, kManyKeys);
+  const auto list_of = [](std::uint64_t key) {
+    const auto region = [](std::uint64_t of) { return of >> (64 - std::bit_width(kRegions - 1)); };
+    if constexpr (kBlocks == 2) return region(key) * kRegions + region(other(key));
+    return region(key);
   };
-  const std::size_t share = in_round / threads;
+  struct Lists {
+    std::array<std::vector<std::uint64_t>, kLists> keys;
+    std::array<std::size_t, kLists> sizes;
+  };
+  const std::size_t share = std::min(keys.size(), in_round) / threads;
   const std::size_t rounds = keys.size() / threads / share + 1;
   std::vector<Lists> lists(threads);
   for (Lists& each : lists)  // twice the mean: random keys are never so uneven
-    for (auto& list : each.keys) list.resize(2 * share / kRegions);
+    for (auto& list : each.keys) list.resize(2 * share / kLists);
   std::barrier all(threads);
   return on_threads(threads, keys, [&](unsigned id, Keys part) {
     Lists& own = lists[id];
@@ -134,12 +152,12 @@ std::uint64_t bare_division(std::span<std::byte> memory, Keys keys, unsigned thr
       const std::size_t first = std::min(round * share, part.size());
       own.sizes.fill(0);
       for (const std::uint64_t key : part.subspan(first, std::min(share, part.size() - first)))
-        own.keys[key >> 59][own.sizes[key >> 59]++] = key;
+        own.keys[list_of(key)][own.sizes[list_of(key)]++] = key;
       all.arrive_and_wait();
-      for (std::size_t region = id; region < kRegions; region += threads)
+      for (std::size_t list = id; list < kLists; list += threads)
         for (const Lists& each : lists)
-          sum += bare_writes<128, false>(memory,
-                                         std::span(each.keys[region]).first(each.sizes[region]));
+          sum += bare_writes<128, false, kBlocks>(
+              memory, std::span(each.keys[list]).first(each.sizes[list]));
       all.arrive_and_wait();
     }
     return sum;
@@ -234,10 +252,29 @@ void plain(Report& report, Layout layout, Keys keys, Keys asked, double fpr,
     const std::size_t part = memory.size() / on / 64 * 64;
     return memory.subspan(part * i, part);
   };
-  if (layout == Layout::blocked) {
-    ways.push_back({"a lock and a store per block, bulk",
-                    in_parts(keys, [=](Keys part) { return bare_writes<128, true>(memory, part); }),
+  const auto add_limits = [&]<unsigned kBlocks>(std::integral_constant<unsigned, kBlocks>) {
+    ways.push_back(
+        {"a lock and a store per block, bulk",
+         in_parts(keys, [=](Keys part) { return bare_writes<128, true, kBlocks>(memory, part); }),
+         clear});
+    ways.push_back({"dividing the keys, and a store per block",
+                    [&, keys](unsigned on) { return bare_division<kBlocks>(memory, keys, on); },
                     clear});
+    ways.push_back({"the memory alone, writes", [&, keys](unsigned on) {
+                      return on_threads(on, keys, [&](unsigned i, Keys part) {
+                        return bare_writes<128, false, kBlocks>(part_of(i, on), part);
+                      });
+                    }});
+    ways.push_back({"the memory alone, reads", [&, keys](unsigned on) {
+                      return on_threads(on, keys, [&](unsigned i, Keys part) {
+                        return bare_loop<128, kBlocks>(part_of(i, on), part);
+                      });
+                    }});
+  };
+  if (layout == Layout::blocked2) {
+    add_limits(std::integral_constant<unsigned, 2>());
+  } else {
+    add_limits(std::integral_constant<unsigned, 1>());
     ways.push_back({"ConcurrentFilter, insert",
                     in_parts(keys,
                              [&](Keys part) {
@@ -250,19 +287,8 @@ void plain(Report& report, Layout layout, Keys keys, Keys asked, double fpr,
                     clear});
     ways.push_back(
         {"the same with 50 more instructions",
-         in_parts(keys, [=](Keys part) { return bare_writes<0, true, 50>(memory, part); }), clear});
-    ways.push_back({"dividing the keys, and a store per block",
-                    [&, keys](unsigned on) { return bare_division(memory, keys, on); }, clear});
-    ways.push_back({"the memory alone, writes", [&, keys](unsigned on) {
-                      return on_threads(on, keys, [&](unsigned i, Keys part) {
-                        return bare_writes<128, false>(part_of(i, on), part);
-                      });
-                    }});
-    ways.push_back({"the memory alone, reads", [&, keys](unsigned on) {
-                      return on_threads(on, keys, [&](unsigned i, Keys part) {
-                        return bare_loop<128, 1>(part_of(i, on), part);
-                      });
-                    }});
+         in_parts(keys, [=](Keys part) { return bare_writes<0, true, 1, 50>(memory, part); }),
+         clear});
     ways.push_back({"the cores alone", in_parts(keys, bare_instructions)});
   }
   contest(report, fmt::format("{}, {} keys at {}", to_string(layout), keys.size(), percent(fpr)),

@@ -125,6 +125,24 @@ TEST(ShardPlan, AddsBitsUntilTheFprHolds) {
   }
 }
 
+// With so few keys per shard the loads that are left out must be far from the mean: 12 deviations are not enough.
+TEST(ShardPlan, TheFprOfFewKeysIsTheMeanOverAllLoads) {
+  for (const auto& [items, shards] : {std::pair{3, 100U}, {50, 2U}, {2'000, 100U}}) {
+    const Plan whole = detail::plan_for_shards(plan(2'000, 0.001, Layout::blocked2), shards);
+    const Plan shard = detail::plan_of_shard(whole, shards);
+    double mean = 0;
+    for (int load = 0; load <= items; ++load) {
+      const double ways =
+          std::lgamma(items + 1) - std::lgamma(load + 1) - std::lgamma(items - load + 1);
+      mean += std::exp(ways + load * std::log(1.0 / shards) +
+                       (items - load) * std::log1p(-1.0 / shards)) *
+              predicted_fpr(shard, load);
+    }
+    EXPECT_NEAR(detail::fpr_in_shards(whole, shards, items) / mean, 1, 1e-9)
+        << items << ' ' << shards;
+  }
+}
+
 // Whatever its rate: also that of a plan whose bits are given, which is above the one that it states.
 TEST(ShardPlan, OfOneShardIsTheWhole) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard,

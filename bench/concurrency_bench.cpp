@@ -1,7 +1,7 @@
 // What it costs to share a filter, and what a second thread gains.
 //
 // Threads share one ConcurrentFilter; each takes its part of the keys. A plain filter in one thread is
-// measured for comparison.
+// measured for comparison, and a loop that takes a lock and stores a word per block: the least that a shared insert does.
 //
 // Then look-ups in one call, whose keys the filter itself distributes among threads.
 //
@@ -19,9 +19,11 @@
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <span>
 #include <thread>
 #include <vector>
 
+#include "bare_loop.hpp"
 #include "contest.hpp"
 #include "keys.hpp"
 #include "report.hpp"
@@ -64,6 +66,14 @@ Loops loops_of(F& calls) {
         return each(keys, [&](std::uint64_t key) { return calls.may_contain(key); });
       },
       [&](Keys keys) { return calls.may_contain_many(keys); }};
+}
+
+template <unsigned kBlocks>
+Loops bare_loops(std::span<std::byte> memory) {
+  return {[=](Keys keys) { return bare_writes<0, true, kBlocks>(memory, keys); },
+          [=](Keys keys) { return bare_writes<128, true, kBlocks>(memory, keys); },
+          [=](Keys keys) { return bare_loop<0, kBlocks>(memory, keys); },
+          [=](Keys keys) { return bare_loop<128, kBlocks>(memory, keys); }};
 }
 
 // Look-ups in one call that distributes its keys among threads.
@@ -144,6 +154,11 @@ int main(int argc, char** argv) {
     };
     on_each("ConcurrentFilter", shared);
     on_each("Sharing::processes", beside_processes);
+    const auto memory = filter.mutable_bytes();
+    if (layout != Layout::standard)
+      add("a lock and a store per block, 1 thread",
+          layout == Layout::blocked ? bench::bare_loops<1>(memory) : bench::bare_loops<2>(memory),
+          1);
     (void)contest.run(repetitions);
     const std::string section =
         fmt::format("{}, {} keys at {}", to_string(layout), count, bench::percent(fpr));

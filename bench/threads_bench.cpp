@@ -65,62 +65,6 @@ std::uint64_t on_threads(unsigned threads, Keys keys, Work work) {
   return sum;
 }
 
-std::uint64_t other(std::uint64_t key) { return key * 0x9E3779B97F4A7C15; }
-
-// Like bare_loop, with a store. Each block is asked for kInFlight keys ahead; 0: not before it is written, as by single
-// inserts. kLocked: under the lock of the block's stripe, which is the least that a shared insert must do. kNoOps: so
-// many instructions without an effect per key. They show a part of what bounds single inserts: a core works on as many
-// keys at once as have room in its reorder buffer. kBlocks: as in `blocked2` a key can have two.
-template <std::size_t kInFlight, bool kLocked, unsigned kBlocks = 1, int kNoOps = 0>
-std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
-  struct alignas(64) Lock {
-    std::atomic<std::uint32_t> held{0};
-  };
-  static Lock locks[4096];
-  __extension__ using uint128 = unsigned __int128;
-  const std::uint64_t blocks = memory.size() / 64;
-  const auto block_of = [&](std::uint64_t key) {
-    return static_cast<std::uint64_t>((static_cast<uint128>(key) * blocks) >> 64);
-  };
-  const auto each_block = [&](std::uint64_t key, auto use) {
-    use(block_of(key));
-    if constexpr (kBlocks == 2) use(block_of(other(key)));
-  };
-  const auto ask_for = [&](std::uint64_t block) {
-    __builtin_prefetch(memory.data() + block * 64, 1);
-    if constexpr (kLocked) __builtin_prefetch(&locks[block % std::size(locks)], 1);
-  };
-  const auto set_in = [&](std::uint64_t block, std::uint64_t key) {
-    const std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(memory.data() + block * 64));
-    if constexpr (kNoOps != 0) asm volatile(".rept %c0\n\tnop\n\t.endr" : : "i"(kNoOps));
-    const auto set = [&] {
-      word.store(word.load(std::memory_order_relaxed) | key, std::memory_order_relaxed);
-    };
-    if constexpr (kLocked) {
-      (void)word.load(std::memory_order_relaxed);  // whether the key is there already
-      Lock& lock = locks[block % std::size(locks)];
-      while (lock.held.exchange(1, std::memory_order_acquire) != 0)
-        ;
-      set();
-      lock.held.store(0, std::memory_order_release);
-    } else {
-      set();
-    }
-  };
-  const auto ask = [&](std::uint64_t key) { each_block(key, ask_for); };
-  const auto write = [&](std::uint64_t key) {
-    each_block(key, [&](std::uint64_t block) { set_in(block, key); });
-  };
-  const std::size_t ahead = std::min(keys.size(), kInFlight);
-  for (std::size_t i = 0; i < ahead; ++i) ask(keys[i]);
-  for (std::size_t i = ahead; i < keys.size(); ++i) {
-    write(keys[i - ahead]);
-    if constexpr (kInFlight != 0) ask(keys[i]);
-  }
-  for (std::size_t i = keys.size() - ahead; i < keys.size(); ++i) write(keys[i]);
-  return memory.empty() ? 0 : static_cast<std::uint64_t>(memory[0]);
-}
-
 // The least that threads do which divide the keys among them, as insert_many does, in rounds: each appends the keys of
 // its part to a list per region of the memory; then each takes its regions, and writes a word of the block of every key
 // in them. If a key has two blocks, there is a list per pair of regions, and the threads do not even keep apart.
@@ -132,7 +76,7 @@ std::uint64_t bare_division(std::span<std::byte> memory, Keys keys, unsigned thr
       kBlocks == 2 ? kFewKeys : std::clamp(memory.size() / 2 / 8, kFewKeys, kManyKeys);
   const auto list_of = [](std::uint64_t key) {
     const auto region = [](std::uint64_t of) { return of >> (64 - std::bit_width(kRegions - 1)); };
-    if constexpr (kBlocks == 2) return region(key) * kRegions + region(other(key));
+    if constexpr (kBlocks == 2) return region(key) * kRegions + region(other_of(key));
     return region(key);
   };
   struct Lists {

@@ -23,6 +23,11 @@ Opened write_empty(NewFile& fresh, Header header) {
   return {fresh.take(), header, 0};
 }
 
+bool is_mostly_holes(const File& file) {
+  const Os::Stat there = file.stat();
+  return there.allocated < there.size / 2;
+}
+
 void require_keys_taken(const Header& header, const std::string& path) {
   if (is_built_once(header.kind()) && !has_delta(header.plan))
     throw Error(
@@ -143,7 +148,10 @@ FilterFile Files::build(const std::string& path, const FilterPlan& plan,
     const std::string target = resolved_or_new(*os_, path);
     File old = lock_replaced(*os_, target, replace);
     header.identity = random_id(*os_, path);
-    const std::uint64_t reserved = room == Room::at_once ? layout_of(header).clean_bytes : 0;
+    // The plan of a rebuild is mostly that of the old file. If that has no room on the device itself, it may be forged.
+    const bool as_needed = room == Room::as_needed ||
+                           (room == Room::as_replaced && old.is_open() && is_mostly_holes(old));
+    const std::uint64_t reserved = as_needed ? 0 : layout_of(header).clean_bytes;
     auto fresh = std::make_unique<NewFile>(*os_, target, reserved, old, inputs);
     Opened opened = write_empty(*fresh, header);
     auto session = rebuild_file(std::move(old), std::move(fresh), std::move(opened));

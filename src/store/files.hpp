@@ -16,8 +16,8 @@ namespace bloomery::detail {
 class Contents;
 
 // When a new file gets room on the device: all of it before the first key, or what each key needs. Then the rest are
-// holes.
-enum class Room : std::uint8_t { at_once, as_needed };
+// holes. as_replaced: at once, unless the file that it replaces consists mostly of holes.
+enum class Room : std::uint8_t { at_once, as_needed, as_replaced };
 
 class Files {
  public:
@@ -35,7 +35,7 @@ class Files {
   // `inputs`: the files that it is made from; a user who has no access to one of them has no access to the new file.
   FilterFile rebuild(const std::string& path, const FilterPlan& plan,
                      const CreateOptions& options = {}, std::span<const Os::Stat> inputs = {},
-                     Room room = Room::at_once) const;
+                     Room room = Room::as_replaced) const;
 
   // Writes a filter that encode() returned as a new file and puts all of it on the device. It replaces another filter
   // file at the path. `inputs` as for rebuild. Errors as for create.

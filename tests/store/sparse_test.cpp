@@ -222,6 +222,68 @@ TEST_P(SparseFile, CostsWhatItHas) {
   EXPECT_EQ(verify(scratch_ / "out").detail, "");
 }
 
+TEST_P(SparseFile, IsRebuiltForWhatItHas) {
+  expect_cheap("rebuild", [&] {
+    AnyFilter next = AnyFilter::rebuild(path_, GetParam().kind.plan);
+    for (std::uint64_t key = 0; key < kSparseKeys; ++key) (void)next.insert(key);
+    if (disk() > kMostDisk) throw std::runtime_error("too much disk");
+    next.close();
+  });
+  const auto file = FilterFile::open(path_);
+  for (std::uint64_t key = 0; key < kSparseKeys; ++key) EXPECT_TRUE(file.may_contain(key));
+  EXPECT_EQ(verify(path_).detail, "");
+}
+
+// Windows of seconds that can be read, over which time passes.
+class SparseWindow : public SparseFile {};
+std::vector<SparseCase> sparse_windows() {
+  std::vector<SparseCase> cases = sparse_cases();
+  std::erase_if(cases, [](const SparseCase& one) {
+    const auto* plan = std::get_if<WindowPlan>(&one.kind.plan);
+    return plan == nullptr || plan->unit != WindowUnit::seconds || !one.right_sums ||
+           !is_readable(one);
+  });
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(, SparseWindow, testing::ValuesIn(sparse_windows()),
+                         [](const auto& param) { return text_of(param.param.state); });
+
+// Slices that are over are cleared only where they have ones, by readers in memory of their own.
+TEST_P(SparseWindow, ForgetsForWhatItHas) {
+  const auto* plan = std::get_if<WindowPlan>(&GetParam().kind.plan);
+  const auto write = [&](std::uint64_t time, std::uint64_t key) {
+    expect_cheap("write", [&] {
+      AnyFilter file = AnyFilter::open(path_, Access::write);
+      file.advance(time);
+      (void)file.insert(key);
+      file.close();
+    });
+  };
+  const auto expect_at = [&](std::uint64_t time, bool first, bool second) {
+    expect_cheap("read", [&] {
+      AnyFilter file = AnyFilter::open(path_);
+      // A reader of a new filter, of one that goes on, and of one whose time was wrong.
+      for (const std::uint64_t now : {time / 2, time}) file.advance(now);
+      (void)file.stats();
+      if (file.may_contain(std::uint64_t{1}) != first ||
+          file.may_contain(std::uint64_t{2}) != second)
+        throw std::runtime_error("it forgets a slice too early, or too late");
+    });
+  };
+  const std::uint64_t now = 2'000'000'000, slice = plan->slice_length();
+  expect_at(now, false, false);
+  write(now, 1);
+  expect_at(now, true, false);
+  write(now + slice, 2);
+  expect_at(now + slice, true, true);
+  expect_at(now + plan->window + slice, false, true);
+  expect_at(now + 3 * plan->window, false, false);
+  write(now + plan->window + slice, 3);
+  expect_at(now + plan->window + slice, false, true);
+  write(now + 3 * plan->window, 4);
+  expect_at(now + 3 * plan->window, false, false);
+}
+
 // The bits that a reader's file has lost are not taken for zeros: whoever reads them is stopped.
 TEST(SparseFiles, AFileThatIsCutHasNoHoleThere) {
   const Scratch scratch;

@@ -98,6 +98,7 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& repl
       path_(std::move(path)),
       directory_(directory_of(path_)),
       temporary_(temporary_name(path_)),
+      has_room_(bytes != 0),
       file_(create_locked(
           os, temporary_, path_,
           replaced.is_open() || !inputs.empty() ? Os::Open::create_private : Os::Open::create)) {

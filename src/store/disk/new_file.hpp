@@ -38,6 +38,8 @@ class NewFile {
   // The steps of publish. The file takes the place of `replaced`, and of no other file. False: `replaced` is not at
   // the path any more, or something has written into it since this file was made; nothing has changed.
   [[nodiscard]] bool take_place_of(const File& replaced);
+  // Whether room for all of it was reserved.
+  [[nodiscard]] bool has_room() const noexcept { return has_room_; }
   // Whether the path has this file, or may have it after a power loss. This is known after an Error too.
   [[nodiscard]] bool is_named() const noexcept { return named_; }
   // Puts the name on the device.
@@ -54,6 +56,7 @@ class NewFile {
   std::string path_;
   std::string directory_;
   std::string temporary_;  // the name of the file until it gets the path
+  bool has_room_;
   bool named_ = false;
   std::uint64_t replaced_modified_ = 0;
   File file_;

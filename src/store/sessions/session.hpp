@@ -106,6 +106,8 @@ class Writer : public Session {
   void require_writable() const { require_writer(opened_); }
   // No other process can see the file yet.
   [[nodiscard]] bool is_rebuilding() const noexcept { return fresh_ != nullptr; }
+  // Whether room for all of the new file was reserved. Called while is_rebuilding().
+  [[nodiscard]] bool has_room() const noexcept { return fresh_->has_room(); }
   // Counts the keys of all pieces that merge_bytes() took.
   void count_pieces();
   // Makes every operation so far survive a power loss.

@@ -4,7 +4,6 @@
 // journal: sync and close replace the file. The end of a load also replaces the file if the load has more operations
 // than the journal takes: what does not fit is not journaled, and nothing is if that is known from the beginning.
 #include "format/kinds.hpp"
-#include "store/disk/holes.hpp"
 #include "store/journal/operation_journal.hpp"
 #include "store/sessions/session.hpp"
 
@@ -130,8 +129,9 @@ class SnapshotWriter final : public Writer {
       opened_.header.batch = closed_batch();
       if (auto next = contents_->complete()) contents_ = std::move(next);
       count_pieces();
-      write_snapshot(opened_.file, opened_.header, *contents_,
-                     !Holes(opened_.file, opened_.header).none());
+      // The sums of the empty filter are where a larger one has bits, and zeros are left out.
+      if (!has_room()) opened_.file.truncate(0);
+      write_snapshot(opened_.file, opened_.header, *contents_, !has_room());
       opened_.file.sync();
     } else {
       replace_snapshot(opened_, *contents_, closed_batch(), {});

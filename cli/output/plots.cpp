@@ -64,7 +64,7 @@ std::string sub_filters_plot(const ScalableFilter& filter) {
   for (const FilterView* sub_filter : filter.sub_filters())
     out += fmt::format("{:>10} │{} {}\n", fmt::format("sub-filter {}", ++number),
                        strip_chart(shares_of(sub_filter->bytes(), 1), 1),
-                       share_text(sub_filter->fill()));
+                       share_text(sub_filter->stats().fill));
   return out;
 }
 

@@ -117,9 +117,19 @@ WindowFilter WindowFilter::copy() const {
 
 // ---- time ---------------------------------------------------------------------------------------
 
+namespace {
+
+// Writes only where there are ones: memory of zeros that was never written takes no room.
+void clear_words(std::span<std::uint32_t> words) noexcept {
+  if (std::ranges::any_of(words, [](std::uint32_t word) { return word != 0; }))
+    std::ranges::fill(words, 0U);
+}
+
+}  // namespace
+
 void detail::clear_slice(const WindowBitArray& bit_array, std::uint32_t slice) noexcept {
   for (std::uint64_t block = 0; block < bit_array.blocks; ++block)
-    std::fill_n(block_at(bit_array, block, slice), kBlockBits / 32, 0U);
+    clear_words({block_at(bit_array, block, slice), kBlockBits / 32});
 }
 
 struct WindowFilter::RingSlices {
@@ -151,7 +161,10 @@ void WindowFilter::advance(std::uint64_t now) noexcept { ring().advance(now); }
 void WindowFilter::set_back(std::uint64_t now) noexcept { state_.now = std::min(state_.now, now); }
 
 void WindowFilter::clear() noexcept {
-  std::memset(bit_array_.words, 0, plan_.bytes());
+  constexpr std::size_t kPageWords = 4096 / sizeof(std::uint32_t);
+  const std::span<std::uint32_t> words(bit_array_.words, plan_.bytes() / sizeof(std::uint32_t));
+  for (std::size_t done = 0; done < words.size(); done += kPageWords)
+    clear_words(words.subspan(done, std::min(kPageWords, words.size() - done)));
   state_.inserted_in_slices.fill(0);
 }
 

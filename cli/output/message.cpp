@@ -164,9 +164,12 @@ void hide_secrets_of(std::span<const std::string> arguments) {
     const std::size_t begin = secret_at(argument, at);
     if (begin >= at) continue;
     secrets.push_back({argument.substr(begin, at + 1 - begin), 0, 1});
-    // The text before a '=' may be shown without the rest, if it is not a flag.
+    // The text before a '=' may be shown without the rest, if it is not a flag; and that before a '/', which would be
+    // the directory of a file of this name.
     const std::size_t end = argument.find('=');
-    if (begin < end && end < at) secrets.push_back({argument.substr(0, end), begin, 0});
+    for (std::size_t part = begin + 1; part < at; ++part)
+      if (part == end || argument[part] == '/')
+        secrets.push_back({argument.substr(0, part), begin, 0});
   }
   std::ranges::sort(secrets,
                     [](const auto& a, const auto& b) { return a.text.size() > b.text.size(); });

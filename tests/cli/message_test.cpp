@@ -97,6 +97,18 @@ TEST(Message, HidesWhatStandsBeforeAnEqualsSign) {
   hide_secrets_of({});
 }
 
+// A file of that name would be in a directory, which its error names.
+TEST(Message, HidesWhatStandsBeforeASlash) {
+  const std::vector<std::string> arguments = {"redis://:a=pass/wo/rd@h/0?key=k", "dir/u:pw@h"};
+  hide_secrets_of(arguments);
+  for (const char* directory : {"redis://:a=pass", "redis://:a=pass/wo", "redis://:a"})
+    EXPECT_EQ(without_secrets(std::string("the directory ") + directory + " does not exist"),
+              "the directory redis://*** does not exist");
+  EXPECT_EQ(without_secrets("no " + arguments[0] + ", no"), "no redis://***@h/0?key=k, no");
+  EXPECT_EQ(without_secrets("the directory redis: and dir"), "the directory redis: and dir");
+  hide_secrets_of({});
+}
+
 TEST(Message, IsOneLine) {
   EXPECT_EQ(message_line("a\n\033[2Jx://u:p@h"), "bloomery: a\\n\\x1b[2Jx://***@h\n");
 }

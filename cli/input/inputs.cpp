@@ -118,8 +118,9 @@ bool is_output(const struct stat& status) {
          status.st_ino == out.st_ino;
 }
 
-mode_t rights_of_others(const struct stat& status, gid_t group) {
+mode_t rights_of_others(const struct stat& status, const std::string& path, gid_t group) {
   if (!S_ISREG(status.st_mode)) return 0077;
+  if (has_access_list(path == "-" ? "/dev/stdin" : path)) return 0;
   const mode_t others = status.st_mode & 0007;
   // If the groups differ, users of the new file's group count as others for this one.
   return others | (status.st_mode & 0070 & (status.st_gid == group ? 0070 : others << 3));
@@ -183,14 +184,16 @@ void refuse_filter_as_output(const std::optional<std::string>& path) {
 
 mode_t rights_of_others(const std::vector<Input>& inputs, gid_t group) {
   mode_t allowed = 0077;
-  for (const Input& input : inputs) allowed &= rights_of_others(status_of(input), group);
+  for (const Input& input : inputs)
+    allowed &= rights_of_others(status_of(input), input.path, group);
   return allowed;
 }
 
 mode_t rights_of_others(const std::vector<Input>& inputs, const std::string& filter, gid_t group) {
   struct stat status {};
   const bool is_file = ::stat(filter.c_str(), &status) == 0;
-  return rights_of_others(inputs, group) & (is_file ? rights_of_others(status, group) : 0077);
+  return rights_of_others(inputs, group) &
+         (is_file ? rights_of_others(status, filter, group) : 0077);
 }
 
 void narrow_new_files(const std::vector<Input>& inputs) {

@@ -86,7 +86,8 @@ OutputFile::OutputFile(const std::optional<std::string>& path, Way way,
   // A failure to set the owner is ignored: only root may give files away. The mode is set afterwards,
   // since a change of the owner clears some of its bits.
   if (exists && ::fchown(file.get(), there.st_uid, there.st_gid) != 0) errno = 0;
-  const mode_t most = 0700 | others(group_of(file));
+  // Where there is an access control list, the bits of the group are not the rights of the group.
+  const mode_t most = exists && has_access_list(path_) ? 0700 : 0700 | others(group_of(file));
   if (::fchmod(file.get(), (exists ? there.st_mode : usual_mode()) & most) != 0) {
     ::unlink(temporary_.c_str());
     refuse(path_);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 #include <bloomery/error.hpp>
 
@@ -69,6 +70,10 @@ void write_all(int fd, std::span<const char> bytes, const std::string& what) {
 
 FileDescriptor::~FileDescriptor() {
   if (fd_ > STDERR_FILENO) ::close(fd_);
+}
+
+bool has_access_list(const std::string& path) noexcept {
+  return ::getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
 }
 
 }  // namespace bloomery::cli

@@ -193,6 +193,17 @@ void File::set_mode(std::uint32_t mode) {
   checked_call(path_, "set the permissions", [&] { return os_->chmod(fd_, mode); });
 }
 
+Os::Stat File::rights() const {
+  Os::Stat found = stat();
+  found.has_acl = os_->has_acl(fd_);
+  return found;
+}
+
+void File::take_acl(const File* from) {
+  checked_call(path_, "set the permissions",
+               [&] { return os_->take_acl(fd_, from == nullptr ? -1 : from->fd_); });
+}
+
 bool File::try_own(std::optional<std::uint32_t> user, std::uint32_t group) {
   const int result =
       uninterrupted([&] { return os_->chown(fd_, user.value_or(Os::kSame), group); });

@@ -116,6 +116,10 @@ class File {
   // A path that the file may have now; empty if the system does not tell.
   [[nodiscard]] std::string present_path() const;
   void set_mode(std::uint32_t mode);
+  // As stat(), and whether the file has an access control list.
+  [[nodiscard]] Os::Stat rights() const;
+  // Takes over the access control list of another file, which has one; with null it has none afterwards.
+  void take_acl(const File* from);
   // False: this process may not give the file to this user or group. Without a user the owner stays.
   [[nodiscard]] bool try_own(std::optional<std::uint32_t> user, std::uint32_t group);
   [[nodiscard]] bool try_lock();   // false: another handle has it, alone or shared

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
@@ -51,6 +52,8 @@ int nibble(char c) noexcept {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   return -1;
 }
+
+constexpr const char* kAcl = "system.posix_acl_access";
 
 class RealOs final : public Os {
  public:
@@ -122,6 +125,19 @@ class RealOs final : public Os {
   }
   int chown(int fd, std::uint32_t user, std::uint32_t group) override {
     return or_errno(::fchown(fd, user, group));
+  }
+  bool has_acl(int fd) override { return ::fgetxattr(fd, kAcl, nullptr, 0) > 0; }
+  bool has_acl(const char* path) override { return ::getxattr(path, kAcl, nullptr, 0) > 0; }
+  int take_acl(int fd, int from) override {
+    if (from < 0) {
+      const int result = or_errno(::fremovexattr(fd, kAcl));
+      return result == -ENODATA || result == -EOPNOTSUPP ? 0 : result;
+    }
+    std::array<std::byte, 65536> list{};  // the longest attribute
+    const ssize_t size = or_errno(::fgetxattr(from, kAcl, list.data(), list.size()));
+    return size < 0
+               ? static_cast<int>(size)
+               : or_errno(::fsetxattr(fd, kAcl, list.data(), static_cast<std::size_t>(size), 0));
   }
 
   int map(int fd, std::size_t size, Map how, void*& out) override {
@@ -225,7 +241,8 @@ class RealOs final : public Os {
            S_ISREG(found.st_mode),
            static_cast<std::uint64_t>(found.st_blocks) * 512,
            static_cast<std::uint64_t>(found.st_mtim.tv_sec) * 1'000'000'000U +
-               static_cast<std::uint64_t>(found.st_mtim.tv_nsec)};
+               static_cast<std::uint64_t>(found.st_mtim.tv_nsec),
+           false};
     return 0;
   }
 };

@@ -154,7 +154,7 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     header.state = State::clean;
     header.generation = 1;
     header.journal_bytes = 0;
-    const Os::Stat input = source.file.stat();
+    const Os::Stat input = source.file.rights();
     NewFile fresh(*os_, target, reader.is_sparse() ? 0 : layout_of(header).clean_bytes, replaced,
                   {&input, 1});
     if (contents && in_place)

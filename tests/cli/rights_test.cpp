@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -223,6 +224,45 @@ TEST_P(Rights, AreNotWidenedByAnotherOwner) {
     }
     if (what.inputs.size() > 1 && !what.lines) {
       EXPECT_EQ(found.st_mode & 0077, 0U) << "two groups have nobody in common";
+    }
+  }
+}
+
+// A list of access control: one other user may read, the group and others may not; the mode is 0640, for the bits of
+// the group are the most that the list gives. An output without the list would let the group read.
+TEST_P(Rights, GiveNothingThatAnAccessControlListDenies) {
+  constexpr const char* kName = "system.posix_acl_access";
+  const std::string list(
+      "\2\0\0\0"
+      "\1\0\6\0\xff\xff\xff\xff"     // the user
+      "\2\0\4\0\xfe\xff\0\0"         // user 65534
+      "\4\0\0\0\xff\xff\xff\xff"     // the group
+      "\x10\0\4\0\xff\xff\xff\xff"   // the mask
+      "\x20\0\0\0\xff\xff\xff\xff",  // others
+      44);
+  const RightsCase& what = GetParam();
+  for (std::size_t listed = 0; listed < what.inputs.size(); ++listed) {
+    SCOPED_TRACE(what.inputs[listed]);
+    int failed = 0;
+    before_run_ = [&] {
+      if (::setxattr(path(what.inputs[listed]).c_str(), kName, list.data(), list.size(), 0) != 0)
+        failed = errno;
+    };
+    const Umask umask(0);
+    const mode_t mode = output_of(what, {0644, 0644, 0644}).st_mode & 0777;
+    if (failed == ENOTSUP) GTEST_SKIP() << "no lists in this file system";
+    ASSERT_EQ(failed, 0);
+    std::string kept(list.size(), '\0');
+    const bool has_list =
+        ::getxattr(path(what.output).c_str(), kName, kept.data(), kept.size()) > 0;
+    if (has_list) {
+      EXPECT_EQ(kept, list);
+      EXPECT_EQ(what.inputs[listed], what.output);
+    }
+    EXPECT_EQ(mode, has_list ? 0640U : 0600U);
+    // A filter that is written again keeps its list.
+    if (what.inputs == std::vector{what.output} && what.words[0] != "salvage") {
+      EXPECT_TRUE(has_list);
     }
   }
 }

@@ -106,9 +106,9 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& repl
     own_ = file_.stat();
     file_.set_path(path_);  // errors use this name
     if (replaced.is_open()) {
-      const Os::Stat old = replaced.stat();
+      const Os::Stat old = replaced.rights();
       replaced_modified_ = old.modified;
-      take_rights(file_, &old, inputs);
+      take_rights(file_, &old, inputs, &replaced);
     } else if (!inputs.empty()) {
       take_rights(file_, nullptr, inputs);
     }

@@ -39,13 +39,15 @@ std::vector<Os::Stat> rights_of(Os& os, std::span<const std::string> paths) {
   std::vector<Os::Stat> rights;
   for (const std::string& path : paths) {
     Os::Stat found;
-    if (uninterrupted([&] { return os.stat_path(path.c_str(), found); }) == 0)
-      rights.push_back(found);
+    if (uninterrupted([&] { return os.stat_path(path.c_str(), found); }) != 0) continue;
+    found.has_acl = os.has_acl(path.c_str());
+    rights.push_back(found);
   }
   return rights;
 }
 
-void take_rights(File& file, const Os::Stat* replaced, std::span<const Os::Stat> inputs) {
+void take_rights(File& file, const Os::Stat* replaced, std::span<const Os::Stat> inputs,
+                 const File* old) {
   Os::Stat mine = file.stat();
   if (replaced != nullptr)
     take_owner(file, replaced->user, replaced->group);
@@ -55,7 +57,16 @@ void take_rights(File& file, const Os::Stat* replaced, std::span<const Os::Stat>
   mine = file.stat();
   std::uint32_t mode = replaced != nullptr ? mode_from(*replaced, mine.user, mine.group)
                                            : 0666U & ~file.os().umask();
-  for (const Os::Stat& input : inputs) mode &= mode_from(input, mine.user, mine.group);
+  constexpr std::uint32_t kUser = 0700;
+  for (const Os::Stat& input : inputs)
+    mode &= input.has_acl ? kUser : mode_from(input, mine.user, mine.group);
+  file.take_acl(nullptr);  // that of the directory
+  if (replaced != nullptr && replaced->has_acl) {
+    const bool is_same =
+        mine.user == replaced->user && mine.group == replaced->group && mode == replaced->mode;
+    if (is_same && old != nullptr) return file.take_acl(old);
+    mode &= kUser;
+  }
   file.set_mode(mode);
 }
 

@@ -25,6 +25,10 @@ namespace bloomery::detail {
 // file that it will replace. If there is none, it gets the owner and group that all inputs have, as far as this
 // process can set them, and the default permissions of new files. Of these permissions only those remain that every
 // input has too.
-void take_rights(File& file, const Os::Stat* replaced, std::span<const Os::Stat> inputs);
+//
+// An access control list comes along from the replaced file itself (`old`, if it is known), and only if nothing narrows
+// the permissions. Otherwise the file is closed to all but its user where there is a list.
+void take_rights(File& file, const Os::Stat* replaced, std::span<const Os::Stat> inputs,
+                 const File* old = nullptr);
 
 }  // namespace bloomery::detail

@@ -36,6 +36,7 @@ Form form_of(const RedisUrl& url) noexcept {
 
 Form form_of_file(const std::string& location) {
   if (is_dump_file(location)) return Form::dump_file;
+  (void)resolved(real_os(), location);  // names a directory that does not exist
   const File file(real_os(), location, Os::Open::read);
   require_regular(file);
   std::array<std::byte, kBitsAt> pages;

@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 #include "format/header_bytes.hpp"
 #include "handle/places.hpp"
+#include "store/disk/opened.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -25,6 +26,7 @@ File opened(const std::string& path, Opening how) {
                 path +
                     " exists; the bits of a PHP class look like any other file, so they are never "
                     "replaced: name another");
+  if (fd == -ENOENT) (void)resolved(os, path);  // names a directory that does not exist
   if (fd == -ENOENT && how != Opening::create)
     throw Error(ErrorCode::missing, path + " does not exist; bloomery create makes an empty one");
   if (fd < 0) throw os_error(-fd, path, how == Opening::create ? "create" : "open");

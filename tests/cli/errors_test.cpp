@@ -32,10 +32,24 @@ TEST_F(Errors, AMissingInput) {
 }
 
 TEST_F(Errors, AMissingDirectoryIsNamed) {
-  const std::string lines = file("lines", "a\n");
+  const std::string lines = file("lines", "a\n"), good = path("good");
+  ASSERT_EQ(run({"create", good, "-n", "1", "-p", "1%"}).code, 0);
   for (const auto& words :
        std::vector<Arguments>{{"create", path("no/such/f"), "-n", "1", "-p", "1%"},
                               {"dedup", path("no/such/l")},
+                              {"add", path("no/such/f"), lines},
+                              {"check", path("no/such/f"), lines},
+                              {"dedup", "--filter", path("no/such/f"), "-n", "1", lines},
+                              {"rebuild", path("no/such/f"), lines},
+                              {"info", path("no/such/f")},
+                              {"verify", path("no/such/f")},
+                              {"salvage", path("no/such/f"), path("f")},
+                              {"merge", path("f"), path("no/such/f"), path("no/such/g")},
+                              {"merge", path("no/such/f"), good, good},
+                              {"convert", path("no/such/f"), path("f")},
+                              {"convert", good, path("no/such/f")},
+                              {"info", "--scheme", "php-hashes=BKDR", path("no/such/f")},
+                              {"create", "--scheme", "php-hashes=BKDR", path("no/such/f")},
                               {"dedup", "-o", path("no/such/out"), lines}})
     EXPECT_TRUE(is_error(run(words), {"the directory " + path("no/such") + " does not exist"}));
   EXPECT_TRUE(is_error(run({"dedup", path("no")}), {"check the path"}));

@@ -143,11 +143,11 @@ TEST(AnyPhpBits, AreNoDump) {
 TEST(AnyPhpBits, SayWhatCannotBeOpened) {
   const Scratch scratch;
   const AnyOptions php{.scheme = PhpScheme::crc32_mt(8'000, 100)};
-  expect_error(ErrorCode::missing, {"none/bits", "create"},
+  expect_error(ErrorCode::missing, {"none/bits", "the directory", "does not exist"},
                [&] { (void)AnyFilter::create(scratch / "none/bits", {}, php); });
   expect_error(ErrorCode::io, {scratch / ".", "open"},
                [&] { (void)AnyFilter::open(scratch / ".", Access::write, php); });
-  // Neither there nor free: it is not tried for ever.
+  // Neither there nor free: it is not tried without end.
   std::filesystem::create_symlink("nowhere", scratch / "link");
   expect_error(ErrorCode::exists, {"link"},
                [&] { (void)AnyFilter::open_or_create(scratch / "link", {}, php); });

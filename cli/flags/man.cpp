@@ -46,6 +46,7 @@ std::string in_capitals(std::string_view text) {
 std::string man_page() {
   std::string out = fmt::format(
       ".TH BLOOMERY 1 \"\" \"bloomery {}\" \"User Commands\"\n"
+      ".nh\n.ad l\n"  // commands can be copied: no hyphens at the ends of lines, and no wide gaps
       ".SH NAME\nbloomery \\- {}\n.SH SYNOPSIS\n",
       BLOOMERY_VERSION, roff(kTagline));
   for (const VerbInfo& verb : all_verbs())

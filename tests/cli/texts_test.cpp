@@ -130,6 +130,11 @@ TEST(Texts, ManPageHasTheSectionsThatPeopleLookFor) {
     EXPECT_TRUE(has(man.substr(man.find("\n.SH ENVIRONMENT")), variable));
 }
 
+TEST(Texts, CommandsCanBeCopiedFromTheManPage) {
+  const std::string man = generate("man");
+  EXPECT_TRUE(has(man.substr(0, man.find(".SH")), "\n.nh\n.ad l\n"));
+}
+
 // The words of a command as a shell would part them, up to a pipe or a redirection; empty
 // if it is no call of the tool. Enough of a shell for what documents show.
 std::vector<std::string> words_of_call(const std::string& line) {

@@ -73,11 +73,11 @@ class AgeBlocked {
     std::uint32_t* block = block_of(hash);
 #ifdef __AVX512F__
     const __m512i wanted =
-        _mm512_maskz_sllv_epi32(static_cast<__mmask16>(young_), _mm512_set1_epi32(1),
+        _mm512_maskz_sllv_epi32(static_cast<__mmask16>(current_), _mm512_set1_epi32(1),
                                 reinterpret_cast<__m512i>(detail::Avx512::shifts(hash.low)));
     _mm512_store_si512(block, _mm512_or_si512(_mm512_load_si512(block), wanted));
 #else
-    for (std::uint32_t words = young_; words != 0; words &= words - 1) {
+    for (std::uint32_t words = current_; words != 0; words &= words - 1) {
       const auto word = static_cast<unsigned>(std::countr_zero(words));
       block[word] |= bit_of(hash.low, word);
     }
@@ -121,14 +121,14 @@ class AgeBlocked {
   void turn() {
     newest_ = (newest_ + kSlices - 1) % kSlices;
     for (std::uint64_t block = 0; block < blocks_; ++block) words_[block * 16 + newest_] = 0;
-    young_ = ((1U << K) - 1) << newest_;
-    young_ = (young_ | young_ >> kSlices) & kAll;
+    current_ = ((1U << K) - 1) << newest_;
+    current_ = (current_ | current_ >> kSlices) & kAll;
     taken_ = 0;
   }
   detail::BitMemory memory_;
   std::uint32_t* words_;
   std::uint64_t blocks_, generation_, taken_ = 0;
-  std::uint32_t newest_ = 0, young_ = (1U << K) - 1;
+  std::uint32_t newest_ = 0, current_ = (1U << K) - 1;
 };
 
 // ---- standard ------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ struct known_file {
   ino_t inode;
   off_t size;
   struct timespec modified;
-  bool settled; /* a change after this look has another time */
+  bool is_old; /* a change after this look has another time */
 };
 
 typedef struct {
@@ -70,7 +70,7 @@ static bool look(const char *path, struct known_file *file) {
   file->inode = found.st_ino;
   file->size = found.st_size;
   file->modified = found.st_mtim;
-  file->settled = found.st_mtim.tv_sec < now - 1;
+  file->is_old = found.st_mtim.tv_sec < now - 1;
   return true;
 }
 
@@ -79,7 +79,7 @@ static bool is_same(const struct known_file *one, const struct known_file *other
 }
 
 static bool is_unchanged(const struct known_file *before, const struct known_file *now) {
-  return before->settled && is_same(before, now) && before->size == now->size &&
+  return before->is_old && is_same(before, now) && before->size == now->size &&
          before->modified.tv_sec == now->modified.tv_sec && before->modified.tv_nsec == now->modified.tv_nsec;
 }
 

@@ -129,7 +129,7 @@ def stalls(server):
 
 
 def refusals(server, sets):
-    """Sets of 600,000 items, each in a filter of 2^21 slots that does not grow."""
+    """Sets of 600,000 items, each in a filter of 2^21 entries that does not grow."""
     for size, iterations in ((1, 20), (2, 20), (2, 500), (4, 20)):
         refused = {}
         for number in sets:

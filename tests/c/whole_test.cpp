@@ -373,7 +373,7 @@ TEST(CWhole, HasStatistics) {
   for (int i = 0; i < 20; ++i) insert(counting, "often");
   EXPECT_GT(stats_of(counting).saturated_counters, 0U);
   EXPECT_EQ(stats_of(in_memory(BLOOMERY_FROZEN)).layout, 0U);
-  // A large filter, of which only a part is read.
+  // Only a part of a large filter is read.
   const bloomery_spec large = spec_of(BLOOMERY_PLAIN, 50'000'000, 0.01);
   const Handle sampled(bloomery_new(&large, nullptr, nullptr));
   auto part = sized<bloomery_stats>();

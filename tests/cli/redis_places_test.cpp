@@ -100,7 +100,7 @@ TEST_F(Places, SchemeSharesTheBucketOfAPhpClass) {
   EXPECT_TRUE(is_error(run({"check", url("rptc")}, "a\n"), {"without a filter's header"}));
 }
 
-TEST_F(Places, SchemeRotatesABucketWithWhoeverAsksBoth) {
+TEST_F(Places, SchemeRotatesABucketForClientsThatAskBoth) {
   const Arguments scheme{"--scheme", "php-hashes=FNV", url("rptc") + "&timeout=60"};
   const auto with = [&](Arguments words) {
     words.insert(words.end(), scheme.begin(), scheme.end());

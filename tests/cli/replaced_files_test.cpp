@@ -210,7 +210,7 @@ TEST_F(Files, RebuildIsACreateOfTheFileAndTheFlags) {
   EXPECT_NE(info(path("rebuilt"))["seed"], "0x0");
 }
 
-TEST_F(Files, RebuildMendsWhatIsBroken) {
+TEST_F(Files, RebuildRepairsWhatIsBroken) {
   const std::string filter = made("f", "a\n");
   put(filter, {40, 4096 + 40}, 99);
   const std::string broken = text_of(filter);

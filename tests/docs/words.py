@@ -3,8 +3,8 @@
 
 usage: words.py ROOT
 
-Looked at are documents, public headers, the texts of the page, and the text literals and comments of the tool, the
-library, the module, the packages of other languages and the benchmarks: help texts, messages, explanations.
+Looked at are documents, public headers, the text literals and comments of all code (help texts, messages,
+explanations), and the parts of the names in it.
 """
 
 import pathlib
@@ -16,6 +16,11 @@ MOST_TERMS = 40
 PROSE = re.compile(r'"((?:[^"\\\n]|\\.)*)"|//([^\n]*)|/\*(.*?)\*/', re.DOTALL)
 # What other programs print or what an inner language has is quoted; file names are no prose.
 QUOTED = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+# A name that is defined here; behind a point or an arrow stand names of other libraries too.
+NAME = re.compile(r"(?<![.>\w])[A-Za-z_]\w+")
+PART_OF_NAME = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+CODE = ("cli", "src", "module", "include/bloomery/detail", "c", "php", "python", "bench", "tests", "examples", "fuzz",
+        "web/src", "web/wasm")
 
 
 def rows(glossary, heading):
@@ -34,8 +39,11 @@ def words_of(cells):
     return [word.strip() for cell in cells for word in cell.split(",")]
 
 
-def pattern(word):
-    return re.compile(r"(?<![\w-])" + r"\s+".join(map(re.escape, word.split())) + r"(?![\w-])", re.IGNORECASE)
+def pattern(words):
+    """Any of the words, the longest that is there."""
+    longest_first = sorted(words, key=len, reverse=True)
+    return re.compile(r"(?<![\w-])(?:" + "|".join(r"\s+".join(map(re.escape, word.split())) for word in longest_first)
+                      + r")(?![\w-])", re.IGNORECASE)
 
 
 def prose(source):
@@ -52,27 +60,38 @@ def texts(root):
     headers = root / "include"
     for file in sorted([headers / "bloomery.h", *(headers / "bloomery").glob("*.h*")]):
         yield file, re.sub(r"\n\s*(//|\*)", "\n", file.read_text())
-    for folder in ("cli", "src", "module", "include/bloomery/detail", "c", "php", "python", "bench",
-                   "web/src/texts"):
-        for file in sorted((root / folder).rglob("*")):
-            if file.suffix in (".c", ".cpp", ".hpp", ".h", ".ts"):
-                yield file, prose(file.read_text())
-            elif file.suffix in (".py", ".php"):
-                yield file, file.read_text()
+    for file in code(root, *CODE):
+        text = file.read_text()
+        yield file, text if file.suffix in (".py", ".php", ".phpt") else prose(text)
+
+
+def code(root, *folders):
+    suffixes = (".c", ".cpp", ".hpp", ".h", ".ts", ".mjs", ".py", ".php", ".phpt")
+    return [file for folder in folders for file in sorted((root / folder).rglob("*"))
+            if file.suffix in suffixes and "node_modules" not in file.parts and file.name != "words.py"]
+
+
+def retired_names(root, retired):
+    """The names in the code that have a retired word as a part: kMend, pour_bits, SettledKeys."""
+    for file in code(root, *CODE, "include"):
+        for name in sorted(set(NAME.findall(file.read_text()))):
+            for word in sorted(retired & {part.lower() for part in PART_OF_NAME.findall(name)}):
+                yield f"{file.relative_to(root)} has a name with '{word}': {name}"
 
 
 def main(root):
     glossary = (root / "docs/glossary.md").read_text()
     cells = rows(glossary, "# Glossary")
-    retired = {word: pattern(word) for word in words_of(rows(glossary, "## Words that are not used"))}
+    retired = set(words_of(rows(glossary, "## Words that are not used")))
     everything = list(texts(root))
     found = []
     if len(cells) > MOST_TERMS:
         found.append(f"docs/glossary.md has {len(cells)} terms, more than {MOST_TERMS}")
+    any_retired = pattern(retired)
     for file, text in everything:
-        for word, looks_like in retired.items():
-            found += [f"{file.relative_to(root)} has '{word}': {' '.join(text[max(0, at.start() - 40):at.end() + 40].split())}"
-                      for at in looks_like.finditer(text)]
+        found += [f"{file.relative_to(root)} has '{' '.join(at.group().split())}': "
+                  f"{' '.join(text[max(0, at.start() - 40):at.end() + 40].split())}" for at in any_retired.finditer(text)]
+    found += retired_names(root, {word for word in retired if re.fullmatch("[a-z]+", word)})
     # A term may stand in quotes, as the name of a flag does.
     read = "\n".join(file.read_text() for file, _ in everything)
     found += [f"docs/glossary.md explains '{term}', which nothing uses" for term in words_of(cells)

@@ -87,7 +87,7 @@ TEST(FrozenBuilder, TakesTheKeysOfVeryManyOthers) {
   EXPECT_EQ(digest(filter), digest(built(integers_from(0, different), 0.01)));
 }
 
-TEST(FrozenBuilder, BeginsAnewAfterBuilding) {
+TEST(FrozenBuilder, BeginsAgainAfterBuilding) {
   FrozenBuilder builder(0.001);
   builder.insert_many(integers_from(0, 100'000));
   EXPECT_EQ(builder.inserted(), 100'000U);

@@ -49,7 +49,7 @@ class NoFalseNegatives : public OfEachFamily {};
 
 // Inserts and look-ups may run on different machines: every pair of kernels,
 // single and bulk.
-TEST_P(NoFalseNegatives, WhoeverInsertsAndWhoeverLooksUp) {
+TEST_P(NoFalseNegatives, WhicheverKernelInsertsAndWhicheverLooksUp) {
   for (const Hasher& hasher :
        {Hasher(), Hasher(HashFamily::siphash, {.low = 0xABCD, .high = 0x1234})})
     for (const Size size : sizes()) {

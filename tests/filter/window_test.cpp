@@ -57,7 +57,7 @@ TEST(Window, OfAsManySlicesAsInsertions) {
   }
 }
 
-TEST(Window, AKeyThatComesAgainIsYoungAgain) {
+TEST(Window, AKeyThatComesAgainIsNewAgain) {
   WindowFilter seen = last(8, 4);
   for (int key = 0; key < 200; ++key) {
     EXPECT_EQ(seen.insert("again"), key == 0);

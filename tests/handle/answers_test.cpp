@@ -155,7 +155,7 @@ TEST(AnyAnswers, AreNotWrittenPastTheRoomForNoKeys) {
   }
 }
 
-// 200,000 keys, one of which throws.
+// 200,000 keys; one of them throws.
 struct KeysUntil {
   struct Iterator {
     using iterator_category = std::forward_iterator_tag;

@@ -38,7 +38,7 @@ TEST_F(AnyOnServer, IsUsedOverTheConnectionThatOpenedIt) {
   }
 }
 
-// Workers that start at once, each of which makes the filter if there is none.
+// Workers that start at once; each makes the filter if there is none.
 TEST_F(AnyOnServer, WaitsForAnotherMakerOfShards) {
   std::vector<std::string> places = {"redis+cluster"};
 #ifdef BLOOMERY_MODULE

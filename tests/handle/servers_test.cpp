@@ -86,7 +86,7 @@ TEST_F(AnyOnServer, ComparesShardsWithWhatWasAskedFor) {
                [&] { (void)AnyFilter::open_or_create(three, {.bits = 99'000}); });
 }
 
-// A filter of which only some pieces have data is merged with others where it has some: one has keys in every piece.
+// Filters with data in some of their pieces are merged with one that has keys in every piece.
 TEST_F(AnyOnServer, MergesSparseFiles) {
   constexpr std::uint64_t kBytes = std::uint64_t{16} << 20;
   const FilterPlan sparse = Plan{Layout::blocked, kBytes * 8, 6, kBytes, 0.01};

@@ -89,7 +89,7 @@ Filter loaded(const json& recorded) {
   return filter;
 }
 
-// Filters of old versions, of which there are no recorded ones, have 32-bit hashes with the seed that Apache Kafka's
+// Filters of old versions (none is recorded) have 32-bit hashes with the seed that Apache Kafka's
 // murmur2 has too: these are the vectors of its tests (UtilsTest.java).
 TEST(RedisBloom, OldFiltersHave32BitHashes) {
   const auto first = [](const char* item) {

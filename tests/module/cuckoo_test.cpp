@@ -102,7 +102,7 @@ TEST(Cuckoo, RefusesWithoutAChange) {
 }
 
 // As RedisBloom does (docs/cuckoo.md): three equal fingerprints of one pair of buckets push each other around, and
-// nothing else in these buckets is tried, so five items are too many for 1,024 slots.
+// nothing else in these buckets is tried, so five items are too many for 1,024 entries.
 TEST(Cuckoo, RefusesAThirdFingerprintWhereTheTurnsLeadToTheFirstTwo) {
   constexpr std::uint64_t kBuckets = 512, kAnswer = 42;
   const auto with = [](std::uint64_t bucket, std::uint64_t fingerprint) {

@@ -4,7 +4,7 @@
 usage: reloaded_test.py MODULE
 
 Runs random commands on all kinds of filters. Again and again the server reloads its data or is started
-anew: from an RDB file, from the AOF as it grew, and from a rewritten AOF of commands or of RDB. DEBUG
+again: from an RDB file, from the AOF as it grew, and from a rewritten AOF of commands or of RDB. DEBUG
 DIGEST-VALUE of every key must not change, nor that of what DUMP and RESTORE make of it.
 """
 

@@ -157,7 +157,7 @@ def rights_to_keys(server, names):
         writes = "write" in server.ask("COMMAND", "INFO", name)[0][2]
         allowed = {user for user in ("reader", "writer") if server.ask("ACL", "DRYRUN", user, *words) == "OK"}
         # BF.MERGE reads its sources.
-        expect(f"users who may run {name}", allowed,
+        expect(f"users with the right to run {name}", allowed,
                set() if name == "bf.merge" else {"writer"} if writes else {"reader"})
     reader = server.connect()
     reader.ask("AUTH", "reader", "")

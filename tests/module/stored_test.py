@@ -178,7 +178,7 @@ def every_way(module):
 
 
 def store_in_fork(server, *commands):
-    """The commands, the first of which makes the server write an AOF or an RDB file in a fork. Returns INFO
+    """The commands; the first one makes the server write an AOF or an RDB file in a fork. Returns INFO
     persistence as it is after that."""
     def attempt():
         for words in commands:

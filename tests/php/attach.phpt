@@ -82,7 +82,7 @@ try { Filter::attach("c.bloom", true); } catch (Exception $e) { var_dump($e->get
 unset($c);
 try { Filter::attach("c.bloom", true); } catch (Exception $e) { var_dump($e->getCode() === Exception::WRONG_KIND); }
 try { Filter::attach("none.bloom", true); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
-// A process that was forked opens it anew.
+// A process that was forked opens it again.
 $child = pcntl_fork();
 if ($child === 0) {
     try { $w->add("x"); $code = 1; } catch (Exception $e) { $code = $e->getCode() === Exception::INHERITED ? 0 : 2; }

@@ -254,7 +254,7 @@ TEST(Spec, AWindowFilterHasThePredictedFprAtItsFullest) {
 }
 
 // At least 1,000 saturated counters in each case: their number has a standard deviation of about
-// 3 %, and the keys, hence the numbers, are always the same.
+// 3 %, and the keys, and so the numbers, are always the same.
 TEST(Spec, CountersSaturateAsPredicted) {
   constexpr std::uint64_t kKeys = 100'000;
   const auto keys = keys_from(0, kKeys);

@@ -180,7 +180,7 @@ class Bulk(unittest.TestCase):
         for apart in (numpy.arange(10)[::2], numpy.asfortranarray(numpy.zeros((3, 4), "u1"))):
             with self.assertRaisesRegex(ValueError, "copy"):
                 f.insert_many(apart)
-        class Table(dict):  # as pandas' DataFrame, of which the columns' names are the items
+        class Table(dict):  # like pandas' DataFrame, whose items are the names of its columns
             iterrows = dict.items
 
         table = Table(url=["a", "b"])

@@ -281,7 +281,7 @@ class Servers(unittest.TestCase):
         self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, interrupt))
         with bloomery.open(self.address, "x", 10_000, 0.001) as f:
             f.add(2)
-            keys = numpy.arange(1_000_000)  # some seconds, of which the signal comes in the first
+            keys = numpy.arange(1_000_000)  # takes some seconds; the signal comes in the first
             out = numpy.full(keys.size, 2, "uint8")
             with self.assertRaises(KeyboardInterrupt):
                 signal.setitimer(signal.ITIMER_REAL, 0.01)

@@ -13,15 +13,15 @@
 #include <string>
 #include <vector>
 
+#include "redis/forms.hpp"
 #include "redis/scripted.hpp"
-#include "redis/shapes.hpp"
 
 namespace bloomery::test {
 namespace {
 
 constexpr std::size_t kLeft = 201;  // the header, and some bits
 
-class CutStrings : public OfEachShape {
+class CutStrings : public OfEachForm {
  protected:
   // A filter with some keys, and a client of it through the node.
   void make(Layout layout) {
@@ -74,7 +74,7 @@ class CutStrings : public OfEachShape {
   bool is_cut_ = false;
 };
 
-INSTANTIATE_TEST_SUITE_P(In, CutStrings, testing::Values(Shape(), Shape(2)), name_of_shape);
+INSTANTIATE_TEST_SUITE_P(In, CutStrings, testing::Values(Form(), Form(2)), name_of_form);
 
 // Bits of some keys are in the string's last byte, and would make it as long as it was.
 TEST_P(CutStrings, AreNotHealedByAnInsert) {

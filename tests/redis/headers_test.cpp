@@ -43,7 +43,7 @@ RedisHeader header(std::uint32_t shards, std::uint64_t generation) {
 const ModuleRecord kRecord = {
     .plan = {.capacity = 1'000, .fpr = 0.25, .expansion = 4}, .shards = 3, .identity = kIdentity};
 
-// What is encoded; its bytes, in hexadecimal, of which the checksum at their end is none; and how it is decoded,
+// What is encoded; its bytes, in hexadecimal, without the checksum at their end; and how it is decoded,
 // which says whether that is what was encoded.
 struct Encoded {
   const char* name;

@@ -64,7 +64,7 @@ TEST(LeftNodes, ANodeThatHadSlotsLongAgoIsAskedLast) {
 }
 
 // It was taken out of the cluster, and keeps its connections.
-TEST(LeftNodes, ANodeThatServesNoSlotIsNotAskedForever) {
+TEST(LeftNodes, ANodeThatServesNoSlotIsLeft) {
   Pair pair;
   pair.first.say([&](const Words& words) -> Said {
     return words[0] == "CLUSTER" ? all_slots_at(pair.second.port())

@@ -10,11 +10,11 @@
 
 #include <algorithm>
 
+#include "redis/forms.hpp"
 #include "redis/parsed.hpp"
 #include "redis/proxy.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
-#include "redis/shapes.hpp"
 #include "redis/strings/redis_header.hpp"
 #include "redis/strings/string_bits.hpp"
 #include "support/random.hpp"
@@ -29,10 +29,10 @@ using test::Server;
 
 using namespace std::chrono_literals;
 
-class BrokenConnection : public test::OfEachShape {};
+class BrokenConnection : public test::OfEachForm {};
 
-INSTANTIATE_TEST_SUITE_P(In, BrokenConnection, testing::Values(test::Shape(), test::Shape(2)),
-                         test::name_of_shape);
+INSTANTIATE_TEST_SUITE_P(In, BrokenConnection, testing::Values(test::Form(), test::Form(2)),
+                         test::name_of_form);
 
 TEST_P(BrokenConnection, MayBreakAtEveryByte) {
   const test::Scratch scratch;
@@ -147,8 +147,8 @@ TEST(RedisFault, AServerMayDieAndComeBack) {
       std::string::npos);
   server.start();  // it has saved nothing
   error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::missing);
-  auto anew = RedisFilter::create({server.address(), "filter"}, plan(1'000, 0.01));
-  EXPECT_TRUE(anew.insert("a key"));
+  auto made_again = RedisFilter::create({server.address(), "filter"}, plan(1'000, 0.01));
+  EXPECT_TRUE(made_again.insert("a key"));
 }
 
 TEST(RedisFault, AServerMaySayNothing) {
@@ -206,10 +206,10 @@ TEST(RedisFault, AFullServerSaysSo) {
 TEST(RedisFault, AFullServerIsStillRead) {
   const Server server;
   const auto keys = test::keys_from(1, 5'000);
-  for (const test::Shape shape : {test::Shape(), test::Shape(3)}) {
-    SCOPED_TRACE(shape.value_or(0));
+  for (const test::Form form : {test::Form(), test::Form(3)}) {
+    SCOPED_TRACE(form.value_or(0));
     server.ask({"CONFIG", "SET", "maxmemory", "0"});
-    auto filter = RedisFilter::create({server.address(), "filter", shape}, plan(6'000, 0.01));
+    auto filter = RedisFilter::create({server.address(), "filter", form}, plan(6'000, 0.01));
     filter.insert_many(keys);
     std::vector<std::byte> before(filter.plan().bytes()), after(before.size());
     filter.read(0, before);

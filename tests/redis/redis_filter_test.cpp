@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "redis/forms.hpp"
 #include "redis/scripted.hpp"
-#include "redis/shapes.hpp"
 #include "support/effort.hpp"
 #include "support/in_child.hpp"
 #include "support/random.hpp"
@@ -22,7 +22,7 @@
 namespace bloomery::test {
 namespace {
 
-class RedisStrings : public OfEachShape {
+class RedisStrings : public OfEachForm {
  protected:
   static RedisFilter create(const Plan& plan, const Hasher& hasher = Hasher(),
                             bool replace = false) {
@@ -31,7 +31,7 @@ class RedisStrings : public OfEachShape {
   static RedisFilter open() { return RedisFilter::open(place_to_open()); }
 };
 
-INSTANTIATE_TEST_SUITE_P(In, RedisStrings, every_shape(), name_of_shape);
+INSTANTIATE_TEST_SUITE_P(In, RedisStrings, every_form(), name_of_form);
 
 // Over one connection each process would get replies to questions of the other.
 TEST_P(RedisStrings, AreUsedByAForkOverAConnectionOfItsOwn) {
@@ -75,7 +75,7 @@ TEST_P(RedisStrings, HaveTheBitsAndAnswersOfAFilterInMemory) {
     EXPECT_TRUE(std::equal(fresh.begin(), fresh.end(), expected.get()));
 
     std::string bits;
-    ASSERT_EQ(filter.keys(), OfEachShape::keys());
+    ASSERT_EQ(filter.keys(), OfEachForm::keys());
     const std::size_t end = in_shards() ? 8 : 0;
     for (const std::string& key : filter.keys()) {
       const std::string string = server().get(key);

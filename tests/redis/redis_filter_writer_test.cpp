@@ -361,7 +361,7 @@ TEST_F(Writer, BitsAreNotPublishedAfterALostConnection) {
   EXPECT_EQ(server().ask({"EXISTS", "s"})->integer, 0);
 }
 
-// Whoever publishes again does not know that others use the filter already.
+// A writer that publishes again does not know that others use the filter already.
 TEST_F(Writer, CollectedKeysDoNotReplaceTheirOwnFilter) {
   Scripted node(server().path());
   auto writer =

@@ -322,14 +322,14 @@ TEST(StagedKeys, AreKeptAliveWhileTheyAreWritten) {
   detail::Cluster cluster(server.address());
   using namespace std::chrono_literals;
   detail::StagedKeys always({"a:{0}", "a:{3}"}, {}, 0s);
-  detail::StagedKeys seldom({"b:{0}"}, {});
-  for (const auto* staged : {&always, &seldom})
+  detail::StagedKeys rarely({"b:{0}"}, {});
+  for (const auto* staged : {&always, &rarely})
     for (const std::string& name : staged->names()) server.ask({"SET", name, "x", "EX", "9"});
   always.keep_alive(cluster, 2);
-  seldom.keep_alive(cluster, 1);
+  rarely.keep_alive(cluster, 1);
   for (const std::string& name : always.names())
     EXPECT_GT(server.ask({"TTL", name})->integer, 500) << name;
-  EXPECT_LT(server.ask({"TTL", seldom.names()[0]})->integer, 10);
+  EXPECT_LT(server.ask({"TTL", rarely.names()[0]})->integer, 10);
   server.ask({"DEL", always.names()[1]});
   always.keep_alive(cluster, 1);
   expect_error(ErrorCode::no_space, {"'a:{3}': the server dropped the new key"},

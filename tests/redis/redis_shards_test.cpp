@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "redis/shapes.hpp"
+#include "redis/forms.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/shards/shard_plan.hpp"
 #include "redis/strings/redis_header.hpp"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "redis/forms.hpp"
 #include "redis/scripted.hpp"
-#include "redis/shapes.hpp"
 #include "support/random.hpp"
 
 namespace bloomery {
@@ -117,7 +117,7 @@ TEST_F(ReplacedStrings, LeaveNothingBehindWhereAnotherLeavesSomethingForAMoment)
   }
 }
 
-// Its first bits may be off, as those of a string that was made anew.
+// Its first bits may be off, as those of a string that was made again.
 TEST_F(ReplacedStrings, MayBeABucketOfAPhpClass) {
   create(1'000);
   auto client = open_between();
@@ -257,7 +257,7 @@ TEST_F(ReplacedShards, CanBeReplacedAgain) {
   EXPECT_TRUE(RedisFilter::open(place()).may_contain(7));
 }
 
-// Whoever may not cut them off is told what is wrong.
+// A user without the right to cut them off is told what is wrong.
 TEST_F(ReplacedShards, AreLeftToThoseWhoMayChangeThem) {
   RedisFilter filter = RedisFilter::create(place(), plan(1'000, 0.01));
   const std::string key = filter.keys()[1], whole = server().get(key);

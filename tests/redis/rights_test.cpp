@@ -134,7 +134,7 @@ std::vector<Script> scripts() {
   return all;
 }
 
-void begin_anew() {
+void begin_again() {
   const RedisAddress address = guarded_server().address();
   guarded_server().ask({"FLUSHALL"});
   RedisFilter::create({address, "plain"}, plan(1'000, 0.01)).insert("a key");
@@ -185,7 +185,7 @@ TEST(Rights, EachCommandOfAScriptIsMissedAsARight) {
   for (const Script& script : scripts())
     for (const std::string& command : script.commands) {
       SCOPED_TRACE(std::string(script.name) + " without " + command);
-      begin_anew();
+      begin_again();
       const std::size_t before = keys_for_ever();
       expect_error(ErrorCode::denied, {"; give the user "}, [&] {
         script.run(guarded_server().as_user({"~*", "+@all", "-" + command}));
@@ -199,7 +199,7 @@ TEST(Rights, EachCommandOfAScriptIsMissedAsARight) {
 TEST(Rights, WhatIsStagedExpiresWhereItMayNotBeRenamed) {
   for (const char* name : {"whole", "new"}) {  // three shards, and one
     SCOPED_TRACE(name);
-    begin_anew();
+    begin_again();
     const std::size_t before = keys_for_ever();
     Scripted node(guarded_server().path());
     RedisAddress address = guarded_server().as_user({"~*", "+@all", "-rename"});
@@ -218,7 +218,7 @@ TEST(Rights, WhatIsStagedExpiresWhereItMayNotBeRenamed) {
 
 #ifdef BLOOMERY_MODULE
 TEST(Rights, NothingIsLoadedThatCouldNotExpire) {
-  begin_anew();
+  begin_again();
   const std::size_t before = keys_for_ever();
   const Filter filter(plan(1'000, 0.01));
   {
@@ -234,7 +234,7 @@ TEST(Rights, NothingIsLoadedThatCouldNotExpire) {
 TEST(Rights, KeysOfAScriptAreMissedAsRights) {
   for (const Script& script : scripts()) {
     SCOPED_TRACE(script.name);
-    begin_anew();
+    begin_again();
     error_of(
         [&] {
           script.run(guarded_server().as_user({"~others:*", "+@all"}));
@@ -305,7 +305,7 @@ TEST(Rights, ThoseThatAreDocumentedForStringsAreEnough) {
   };
   for (const Use& use : uses) {
     SCOPED_TRACE(testing::PrintToString(use.commands));
-    begin_anew();
+    begin_again();
     RedisAddress user = guarded_server().as_user({"~*"});
     for (const std::string& command : use.commands)
       guarded_server().ask({"ACL", "SETUSER", "bob", "+" + command});
@@ -315,7 +315,7 @@ TEST(Rights, ThoseThatAreDocumentedForStringsAreEnough) {
 
 // The commands in the message, and those beside scripts that docs/redis-cluster.md names.
 TEST(Rights, ThoseThatAreNamedAreEnough) {
-  begin_anew();
+  begin_again();
   const std::string error = error_of(
       [&] {
         RedisPhpFilter::rotate({guarded_server().as_user({"~*", "+@all", "-rename"}), "rptc"});
@@ -341,7 +341,7 @@ TEST(Rights, ThoseThatAreNamedAreEnough) {
 #endif
   for (const Script& script : scripts()) {
     SCOPED_TRACE(script.name);
-    begin_anew();
+    begin_again();
     EXPECT_NO_THROW(script.run(user));
   }
 }

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "redis/forms.hpp"
 #include "redis/scripted.hpp"
-#include "redis/shapes.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -94,7 +94,7 @@ TEST(RotatingString, LooksForTheFilterThatItWouldBeAPartOf) {
   error_of([&] { create("{b}:older", true); }, ErrorCode::unavailable);
   node.say(nullptr);
   server.ask({"DEL", "b"});
-  // Names with braces of which no two have the same older generation.
+  // Names with braces. No two of them have the same older generation.
   for (const char* key : {"{a}b", "a{b}", "{a", "{}", "a}"})
     EXPECT_TRUE(create(key, true).insert("a key")) << key;
 }

@@ -7,16 +7,16 @@
 
 #include <algorithm>
 
+#include "redis/forms.hpp"
 #include "redis/rotating_strings.hpp"
 #include "redis/scripted.hpp"
-#include "redis/shapes.hpp"
 #include "redis/strings/redis_header.hpp"
 #include "support/random.hpp"
 
 namespace bloomery::test {
 namespace {
 
-INSTANTIATE_TEST_SUITE_P(In, RotatingStrings, every_shape(), name_of_shape);
+INSTANTIATE_TEST_SUITE_P(In, RotatingStrings, every_form(), name_of_form);
 
 TEST_P(RotatingStrings, ForgetAfterTheSecondRotation) {
   const auto first = keys_from(1, 1'000), second = keys_from(100'000, 1'000);
@@ -245,7 +245,7 @@ TEST_P(RotatingStrings, AreComparedFieldByField) {
 }
 
 class RotatingRates : public RotatingStrings {};
-INSTANTIATE_TEST_SUITE_P(In, RotatingRates, testing::Values(Shape(), Shape(5)), name_of_shape);
+INSTANTIATE_TEST_SUITE_P(In, RotatingRates, testing::Values(Form(), Form(5)), name_of_form);
 
 TEST_P(RotatingRates, AreThoseOfBothGenerations) {
   if (hurried()) GTEST_SKIP() << "long only because it draws many samples";

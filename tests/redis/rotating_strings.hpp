@@ -1,4 +1,4 @@
-// A rotating filter in each shape.
+// A rotating filter in each form.
 #pragma once
 
 #include <bloomery/rotating_redis_filter.hpp>
@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "redis/shapes.hpp"
+#include "redis/forms.hpp"
 #include "redis/strings/redis_header.hpp"
 
 namespace bloomery::test {
 
-class RotatingStrings : public OfEachShape {
+class RotatingStrings : public OfEachForm {
  protected:
   static RotatingRedisFilter made(std::optional<Layout> layout = std::nullopt) {
     return RotatingRedisFilter::create(place(), 10'000, 1e-6, Hasher(), layout);

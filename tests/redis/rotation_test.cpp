@@ -162,14 +162,14 @@ TEST_P(RotatingStrings, AreNotRotatedWhereAStringIsCutMeanwhile) {
 TEST_P(RotatingStrings, RotateNoOther) {
   auto filter = made();
   server().ask({"FLUSHALL"});
-  auto same_shape = made();
-  same_shape.insert("a key");
+  auto same_plan = made();
+  same_plan.insert("a key");
   error_of([&] { (void)filter.generation(); }, ErrorCode::mismatch);
   error_of([&] { filter.rotate(2); }, ErrorCode::mismatch);
   error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::mismatch);
   error_of([&] { filter.insert("a key"); }, ErrorCode::mismatch);
-  EXPECT_EQ(same_shape.generation(), 2U);
-  EXPECT_TRUE(same_shape.may_contain("a key"));
+  EXPECT_EQ(same_plan.generation(), 2U);
+  EXPECT_TRUE(same_plan.may_contain("a key"));
 }
 
 // A client that dies while it rotates leaves shards of two generations. Everything works, nothing of the

@@ -105,7 +105,7 @@ TEST(SlowAnswers, OneThatStopsIsSilence) {
 }
 
 // Each of many answers has its own time.
-TEST(SlowAnswers, EveryAnswerBeginsAnew) {
+TEST(SlowAnswers, EveryAnswerHasATimeOfItsOwn) {
   std::string answers;
   for (int i = 0; i < 60; ++i) answers += "+OK\r\n";
   const Dripping server(answers, 5, 25ms);

@@ -228,7 +228,7 @@ TEST_F(TlsServer, NobodyIsAskedForAPassPhrase) {
   EXPECT_EXIT(ask(), testing::ExitedWithCode(0), "");
 }
 
-// A byte every 20 ms, over which the layer of TLS waits for the end of a record: never silent for a second.
+// A byte every 20 ms, and TLS waits for the end of a record: never silent for a second.
 TEST_F(TlsServer, ADripEnds) {
   Relay relay(address(trusted_).port);
   detail::Connection connection(

@@ -57,7 +57,7 @@ std::unique_ptr<Left> leave(const Plan& plan, Residue residue) {
   return left;
 }
 
-// The machine without its files, of which a copy costs less.
+// The machine without its files, so that a copy costs less.
 std::unique_ptr<FakeOs> emptied(std::unique_ptr<FakeOs> os) {
   os->unlink(kPath);
   os->sync_directory("/dir");
@@ -157,7 +157,7 @@ TEST_P(DamagedFile, BytesBeyondTheEndAreHarmless) {
 }
 
 // Of a clean file, each way of finding damaged bits finds them.
-TEST(DamagedBits, AreNeverVouchedForAnew) {
+TEST(DamagedBits, AreNeverVouchedForAgain) {
   for (const Layout layout : kLayouts) {
     const Plan plan = plan_of(layout, 512 * 12);
     const auto left = leave(plan, Residue::clean);

@@ -16,7 +16,7 @@ class FakeFaults {
   // What the n-th call does instead of its work.
   struct Fault {
     std::uint64_t at = 0;  // 0: never
-    bool forever = false;
+    bool always = false;
     int error = 0;  // an errno, or 0: reads and writes do half of what they should
   };
 
@@ -51,7 +51,7 @@ class FakeFaults {
     if (calls_ == interrupt_at_) std::exchange(interrupt_, nullptr)();
     if (calls_ == stop_at_) return {End::of_machine, -EIO};
     halve_ = false;
-    const bool hit = fault_.at != 0 && (fault_.forever ? calls_ >= fault_.at : calls_ == fault_.at);
+    const bool hit = fault_.at != 0 && (fault_.always ? calls_ >= fault_.at : calls_ == fault_.at);
     if (hit && fault_.error == 0) halve_ = true;
     return {End::none, hit ? -fault_.error : 0};
   }

@@ -61,12 +61,12 @@ TEST_P(FailingCalls, LoseNothingThatWasAcknowledged) {
   ASSERT_EQ(sane.open_files(), 0U);
   ASSERT_EQ(sane.mappings(), 0U);
   std::size_t failed = 0;
-  for (const bool forever : {false, true}) {
-    if (forever && error == EINTR) continue;  // no system interrupts every call
+  for (const bool always : {false, true}) {
+    if (always && error == EINTR) continue;  // no system interrupts every call
     for (std::uint64_t call = 1; call <= sane.calls(); call += step_of_calls()) {
-      SCOPED_TRACE((forever ? "from call on " : "once at call ") + std::to_string(call));
+      SCOPED_TRACE((always ? "from call on " : "once at call ") + std::to_string(call));
       FakeOs os;
-      os.inject({.at = call, .forever = forever, .error = error});
+      os.inject({.at = call, .always = always, .error = error});
       const Ledger ledger = play(os, plan, durability);
       os.inject({});
       ASSERT_EQ(os.open_files(), 0U);
@@ -252,7 +252,7 @@ TEST(AfterAFailure, SyncThatFailsPoisonsTheHandle) {
     file.sync();
     // The next call that writes; a writer without a journal looks at its file before, and asks for the boot.
     const std::uint64_t looks = durability == Durability::process ? kLooks + 1 : 0;
-    os.inject({.at = os.calls() + looks + 1, .forever = true, .error = EIO});
+    os.inject({.at = os.calls() + looks + 1, .always = true, .error = EIO});
     EXPECT_EQ(code_of([&] {
                 file.insert(2);
                 file.sync();
@@ -278,7 +278,7 @@ TEST(AfterAFailure, ALoadDoesNotEndAsIfItWereDone) {
     auto file = Files(os).create(kPath, plan, {.durability = Durability::sync});
     file.insert(1);
     ASSERT_TRUE(file.begin_load());
-    os.inject({.at = os.calls() + 1, .forever = true, .error = EIO});
+    os.inject({.at = os.calls() + 1, .always = true, .error = EIO});
     EXPECT_EQ(code_of([&] { file.insert_hashes(hashes_of(Hasher(), 2, 10)); }), ErrorCode::io);
     os.inject({});
     EXPECT_EQ(code_of([&] { file.end_load(); }), ErrorCode::poisoned);
@@ -314,7 +314,7 @@ TEST(AfterAFailure, ImageIsWrittenAgainAfterAFailure) {
   FakeOs os;
   auto file = Files(os).create(kPath, plan_of(Layout::blocked), {.durability = Durability::none});
   file.insert(1);
-  os.inject({.at = os.calls() + 4, .forever = true, .error = ENOSPC});
+  os.inject({.at = os.calls() + 4, .always = true, .error = ENOSPC});
   EXPECT_EQ(code_of([&] { file.sync(); }), ErrorCode::no_space);
   os.inject({});
   file.insert(2);

@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(, KilledLoad, testing::ValuesIn(load_cases()), [](const
   return name_of(param.param.kind) + "_" + name_of(param.param.durability);
 });
 
-// The number of operations that are in the file, of which so many were acknowledged.
+// The number of operations that are in the file; at least as many as were acknowledged.
 std::uint64_t operations_in(const FilterFile& file, const LoadCase& one,
                             std::uint64_t acknowledged) {
   if (one.in_place()) {

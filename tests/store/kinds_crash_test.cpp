@@ -129,11 +129,11 @@ TEST_P(KindCrash, LosesNothingWhenCallsFail) {
   constexpr int kErrors[] = {EIO, ENOSPC, ENOMEM};
   std::uint64_t failed = 0;
   for (std::uint64_t call = first(2); call <= sane.calls(); call += step(2)) {
-    for (const bool forever : {false, true}) {
-      if (forever && call % 3 != 0 && !nightly()) continue;
-      SCOPED_TRACE((forever ? "from call on " : "once at call ") + std::to_string(call));
+    for (const bool always : {false, true}) {
+      if (always && call % 3 != 0 && !nightly()) continue;
+      SCOPED_TRACE((always ? "from call on " : "once at call ") + std::to_string(call));
       FakeOs os(kKindRoom);
-      os.inject({.at = call, .forever = forever, .error = kErrors[call % 3]});
+      os.inject({.at = call, .always = always, .error = kErrors[call % 3]});
       KindLedger ledger = play(os, kind(), durability());
       os.inject({});
       ASSERT_EQ(os.open_files(), 0U);
@@ -163,7 +163,7 @@ TEST_P(KindCrash, GoesOnWhereCallsAreInterruptedOrShort) {
     }
   }
   FakeOs os(kKindRoom);
-  os.inject({.at = 1, .forever = true, .error = 0});
+  os.inject({.at = 1, .always = true, .error = 0});
   ASSERT_EQ(play(os, kind(), durability()).certain().image(), whole);
 }
 

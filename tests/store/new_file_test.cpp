@@ -131,7 +131,7 @@ TEST(Ownership, ThatCannotBeKeptWidensNothing) {
            {1, 3, 0606, 0600, "a group that was shut out is now among the others"},
            {1, 3, 02666, 0666, "a group that it is not in, with its mark"},
            {9, 2, 0664, 0664, "another user, a group that it is in"},
-           {9, 2, 0466, 0444, "a user who may less than others"},
+           {9, 2, 0466, 0444, "a user with fewer rights than others"},
            {9, 3, 0660, 0600, "nothing of it"},
        }) {
     FakeOs os;

@@ -250,13 +250,13 @@ TEST_F(SharedCrash, FailingCallsLoseNothingInSilence) {
   const auto sane = machine();
   const std::size_t all = play(*sane).acknowledged.size();
   for (const int error : {EIO, ENOSPC, ENOMEM, EINTR, 0})
-    for (const bool forever : {false, true}) {
-      if (forever && error == EINTR) continue;  // no system interrupts every call
+    for (const bool always : {false, true}) {
+      if (always && error == EINTR) continue;  // no system interrupts every call
       for (std::uint64_t call = 1; call <= sane->calls(); ++call) {
-        SCOPED_TRACE("errno " + std::to_string(error) + (forever ? " from call " : " at call ") +
+        SCOPED_TRACE("errno " + std::to_string(error) + (always ? " from call " : " at call ") +
                      std::to_string(call));
         const auto os = machine();
-        os->inject({.at = call, .forever = forever, .error = error});
+        os->inject({.at = call, .always = always, .error = error});
         const Ledger ledger = play(*os);
         os->inject({});
         ASSERT_EQ(os->open_files(), 0U);

@@ -284,7 +284,7 @@ TEST_P(SparseWindow, ForgetsForWhatItHas) {
   expect_at(now + 3 * plan->window, false, false);
 }
 
-// The bits that a reader's file has lost are not taken for zeros: whoever reads them is stopped.
+// The bits that a reader's file has lost are not taken for zeros: a process that reads them is stopped.
 TEST(SparseFiles, AFileThatIsCutHasNoHoleThere) {
   const Scratch scratch;
   const std::string path = scratch / "f";

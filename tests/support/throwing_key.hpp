@@ -23,7 +23,7 @@ class ThrowingKey {
   bool throws_;
 };
 
-// `count` keys, of which the one at `at` throws.
+// `count` keys; the one at `at` throws.
 inline std::vector<ThrowingKey> throwing_keys(std::size_t count, std::size_t at) {
   std::vector<ThrowingKey> keys;
   for (std::size_t i = 0; i < count; ++i) keys.emplace_back("key " + std::to_string(i), i == at);

@@ -1,6 +1,6 @@
 """usage: coverage_test.py SOURCE_DIR
 
-What coverage.py says of a tree of two programs, one of which is killed, and which have one function of the same name.
+What coverage.py says of a tree of two programs. One is killed, and both have a function of the same name.
 """
 
 import os

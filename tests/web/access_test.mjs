@@ -47,14 +47,14 @@ const faintTexts = () => {
   };
   const over = (top, below) => [0, 1, 2].map((i) => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
   const backgroundOf = (element) => {
-    const layers = [];
+    const backgrounds = [];
     for (let at = element; at; at = at.parentElement) {
       const style = getComputedStyle(at);
-      layers.push(rgba(style.backgroundColor));
+      backgrounds.push(rgba(style.backgroundColor));
       const tint = /^linear-gradient\((rgba?\([^)]*\))/.exec(style.backgroundImage);
-      if (tint) layers.push(rgba(tint[1]));
+      if (tint) backgrounds.push(rgba(tint[1]));
     }
-    return layers.reverse().reduce((below, top) => over(top, below), [255, 255, 255, 1]);
+    return backgrounds.reverse().reduce((below, top) => over(top, below), [255, 255, 255, 1]);
   };
   const luminance = ([r, g, b]) => {
     const [x, y, z] = [r, g, b].map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));

@@ -31,7 +31,7 @@ export async function loadModules(...paths) {
 
 // A Chromium for the tests of a file (as Debian has it; its sandbox does not work for root or in a container), and a
 // function that opens the page in it; whatever the page complains of, or asks of any network, fails the test at its end.
-// All that ask for the same browser get the same tab, with the page loaded anew: a tab costs more than the page.
+// All that ask for the same browser get the same tab, with the page loaded again: a tab costs more than the page.
 export function visits(always) {
   let browser;
   const tabs = new Map(), complaints = [];

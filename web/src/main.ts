@@ -1,4 +1,4 @@
-// The page: state in, every part drawn anew. Nothing is fetched, nothing is sent.
+// The page: state in, every part drawn again. Nothing is fetched, nothing is sent.
 import "./style.css";
 import { workOut, type Case } from "./case.ts";
 import { showAnswer, sentenceOf } from "./parts/answer.ts";

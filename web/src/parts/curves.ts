@@ -184,7 +184,7 @@ function figures(view: View, plans: Plan[]): HTMLElement {
   return make("table", { class: "plain" }, make("thead", {}, head), body);
 }
 
-// A scalable filter chooses memory and hashes itself, anew for each sub-filter.
+// A scalable filter chooses memory and hashes itself for each sub-filter.
 const oversOf = (plan: Plan): readonly Over[] => (plan.kind === "scalable" ? ["items"] : OVERS);
 
 function choice(overs: readonly Over[], found: Case): void {

@@ -72,7 +72,7 @@ export interface Changes {
   kind(kind: Kind): void;
 }
 
-// Makes the form anew, as another language or kind asks.
+// Makes the form again, in another language or for another kind.
 export function makeForm(fields: Fields, changes: Changes): void {
   inputs = {};
   tags = {};

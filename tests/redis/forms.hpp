@@ -1,4 +1,4 @@
-// The shapes of a filter in Redis strings: one string, or shards. Tests of what holds for each of them.
+// The forms of a filter in Redis strings: one string, or shards. Tests of what holds for each of them.
 #pragma once
 
 #include <bloomery/redis_filter.hpp>
@@ -21,21 +21,21 @@ inline Server& strings_server() {
 }
 
 // The number of shards; nullopt: one string.
-using Shape = std::optional<std::uint32_t>;
+using Form = std::optional<std::uint32_t>;
 
-class OfEachShape : public testing::TestWithParam<Shape> {
+class OfEachForm : public testing::TestWithParam<Form> {
  protected:
-  OfEachShape() { server().ask({"FLUSHALL"}); }
+  OfEachForm() { server().ask({"FLUSHALL"}); }
   static Server& server() { return strings_server(); }
   static bool in_shards() { return GetParam().has_value(); }
   static std::uint32_t strings() { return GetParam().value_or(1); }
-  static RedisPlace at(const std::string& name, Shape shape = {}) {
-    return {server().address(), name, shape};
+  static RedisPlace at(const std::string& name, Form form = {}) {
+    return {server().address(), name, form};
   }
   static RedisPlace place(const std::string& name = "f") { return at(name, GetParam()); }
   // For a client that does not know the number of shards.
   static RedisPlace place_to_open(const std::string& name = "f") {
-    return at(name, in_shards() ? Shape(0) : std::nullopt);
+    return at(name, in_shards() ? Form(0) : std::nullopt);
   }
   static std::vector<std::string> keys(const std::string& name = "f") {
     return in_shards() ? detail::shard_keys(name, strings()) : std::vector{name};
@@ -43,9 +43,9 @@ class OfEachShape : public testing::TestWithParam<Shape> {
   static long long keys_there() { return server().ask({"DBSIZE"})->integer; }
 };
 
-inline auto every_shape() { return testing::Values(Shape(), Shape(1), Shape(7)); }
+inline auto every_form() { return testing::Values(Form(), Form(1), Form(7)); }
 
-inline std::string name_of_shape(const testing::TestParamInfo<Shape>& info) {
+inline std::string name_of_form(const testing::TestParamInfo<Form>& info) {
   return info.param ? "Shards" + std::to_string(*info.param) : "OneString";
 }
 

@@ -24,6 +24,6 @@ export function hashSetBytes(keyLength: number): number {
 }
 
 // Redis strings that a plain filter takes: one up to kMaxRedisBits (redis_filter.hpp), which is 2^32
-// without its header; beyond that shards of at most 256 MiB (sharded_redis_filter.hpp).
+// without its header; beyond that shards of at most 256 MiB (src/redis/shards/shard_plan.hpp).
 export const redisShards = (bits: number): number =>
   bits <= 2 ** 32 - 1024 ? 1 : Math.ceil(bits / 2 ** 31);

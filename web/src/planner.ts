@@ -216,7 +216,7 @@ export const textbookFpr = (bitsPerKey: number, hashes: number): number =>
 
 export const lowerBoundBits = (fpr: number): number => call((library) => library.planner_lower_bound_bits(fpr));
 
-// ---- numbers as people write them (cli/numbers.hpp); undefined: none ----------------------------
+// ---- numbers as people write them (cli/flags/numbers.hpp); undefined: none ----------------------
 
 // The static object that holds what was read: a whole number, a real one, and a window's unit.
 function read<T>(what: number, text: string, take: (at: DataView) => T): T | undefined {

@@ -27,7 +27,7 @@ run_tests() {
   summary
 }
 
-# The optimized build, and the tests that finish in two minutes.
+# The optimized build, and tests that finish in two minutes.
 test_quickly() {
   phase "release build" build_tests release
   local chosen
@@ -36,16 +36,15 @@ test_quickly() {
 }
 
 # tests_within FOLDER SECONDS: the arguments with which ctest runs as many tests as take each core that long, the
-# fastest first, by the times of their last runs; a test that never ran is one of them. If none ever ran, all but those
-# with the label long.
+# fastest first, by the times of their last runs. A test that never ran counts as an average one; if there is no room
+# for all of these, they are some of every program.
 tests_within() {
-  local costs=$1/Testing/Temporary/CTestCostData.txt
-  [[ -s $costs ]] || { echo -LE long; return; }
   echo -I "0,0,0$(ctest --test-dir "$1" -LE long -N | sed -nE 's/^ *Test +#([0-9]+): /\1 /p' |
-    awk -v costs="$costs" '
+    awk -v costs="$1/Testing/Temporary/CTestCostData.txt" '
       BEGIN {while ((getline <costs) > 0 && $0 != "---") cost[$1] = $3}
-      {print cost[$2] + 0.04, $1}  # what ctest itself takes for a test' |
-    sort -n | awk -v left="$(($2 * $(nproc)))" '(left -= $1) >= 0 {printf ",%s", $2}')"
+      # 0.04 is what ctest itself takes for a test.
+      {print 0.04 + ($2 in cost ? cost[$2] : 0.25), $1 * 7919 % 10007, $1}' |
+    sort -k1,1n -k2,2n | awk -v left="$(($2 * $(nproc)))" '(left -= $1) >= 0 {printf ",%s", $3}')"
 }
 
 # test_matching PATTERN: the tests whose names match, in the optimized build.

@@ -27,22 +27,13 @@ std::vector<Size> sizes() {
   return out;
 }
 
+// The fewest, the most and some between; fewer of them with two blocks, and with counters.
 std::vector<std::uint32_t> some_hash_counts(Layout layout) {
-  switch (layout) {
-    case Layout::blocked:
-      return {1, 6, 7, 10, 13, 16};
-    case Layout::blocked2:
-      return {2, 8, 14, 32};
-    case Layout::standard:
-      return {1, 7, 10, 64};
-    case Layout::blocked128:
-    case Layout::blocked64:
-      return {1, 6, 16};
-    case Layout::blocked2x128:
-    case Layout::blocked2x64:
-      return {2, 14, 32};
-  }
-  return {};
+  const std::uint32_t step = has_two_blocks(layout) ? 2 : 1;
+  std::vector<std::uint32_t> counts = {step, 7 * step, max_hashes(layout)};
+  if (counter_bits(layout) == 0) counts.push_back(step == 2 ? 8 : 10);
+  if (counter_bits(layout) == 0 && step == 1) counts.insert(counts.end(), {6, 13});
+  return counts;
 }
 
 class NoFalseNegatives : public OfEachFamily {};

@@ -132,8 +132,10 @@ Options parse_bare(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Options parse_options(const std::vector<std::string>& arguments) {
-  if (arguments.size() == 2 && arguments.front() == "help")
+  if (arguments.size() > 1 && arguments.front() == "help") {
+    if (arguments.size() > 2) refuse("help is about one verb; give one, as in bloomery help add");
     return parse_options({arguments.back(), "--help"});
+  }
   const VerbInfo* verb = nullptr;
   for (const VerbInfo& candidate : all_verbs())
     if (!arguments.empty() && arguments.front() == candidate.name) verb = &candidate;

@@ -285,6 +285,7 @@ TEST(Options, InFrontOfAVerbAsk) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"--generate"}, {"--generate", "man", "x"}})
     EXPECT_TRUE(says(refused_options(words), "unknown flag '--generate'"));
+  EXPECT_TRUE(says(refused_options({"help", "add", "create"}), "help is about one verb"));
 }
 
 // By these names a plan is refused.

@@ -20,7 +20,7 @@ inline Hasher hasher_from(Bytes& bytes) {
 template <class Operation>
 Operation operation_from(Bytes& bytes) {
   Operation operation;
-  operation.kind = static_cast<typename Operation::Kind>(bytes.byte() % Operation::kinds);
+  operation.call = static_cast<typename Operation::Call>(bytes.byte() % Operation::calls);
   const std::uint8_t form = bytes.byte();
   operation.answers = (form & 1) != 0;
   if ((form & 2) == 0) {

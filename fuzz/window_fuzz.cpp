@@ -28,7 +28,7 @@ WindowPlan plan_from(Bytes& bytes) {
 // Keys are few bytes; long batches repeat a stride, so that a short input fills parts and slices.
 WindowOperation operation_from(Bytes& bytes) {
   WindowOperation operation;
-  operation.kind = static_cast<WindowOperation::Kind>(bytes.byte() % WindowOperation::kinds);
+  operation.call = static_cast<WindowOperation::Call>(bytes.byte() % WindowOperation::calls);
   const std::uint8_t form = bytes.byte();
   operation.answers = (form & 1) != 0;
   if ((form & 2) == 0) {

@@ -81,7 +81,7 @@ struct Trial<CheckedWindow> {
 template <class Checked>
 auto operations() {
   using Operation = typename Checked::Operation;
-  using Kind = typename Operation::Kind;
+  using Call = typename Operation::Call;
   constexpr int few_of_four = Trial<Checked>::kFewOfFour;
   const auto key = rc::gen::weightedOneOf<std::uint16_t>(
       {{few_of_four, rc::gen::inRange<std::uint16_t>(0, Trial<Checked>::kFewKeys)},
@@ -89,9 +89,9 @@ auto operations() {
   const auto few = rc::gen::container<std::vector<std::uint16_t>>(key);
   const auto many = rc::gen::container<std::vector<std::uint16_t>>(Trial<Checked>::kBatch, key);
   return rc::gen::build<Operation>(
-      rc::gen::set(&Operation::kind,
-                   rc::gen::map(rc::gen::inRange<int>(0, Operation::kinds),
-                                [](int kind) { return static_cast<Kind>(kind); })),
+      rc::gen::set(&Operation::call,
+                   rc::gen::map(rc::gen::inRange<int>(0, Operation::calls),
+                                [](int call) { return static_cast<Call>(call); })),
       rc::gen::set(&Operation::answers, rc::gen::arbitrary<bool>()),
       rc::gen::set(&Operation::keys, rc::gen::oneOf(few, many)));
 }
@@ -106,9 +106,9 @@ rc::Gen<Hasher> hashers() {
 
 // What RapidCheck prints of a failing case.
 namespace rc {
-template <class Kind>
-void showValue(const bloomery::test::CheckedOperation<Kind>& operation, std::ostream& out) {
-  out << "{" << static_cast<int>(operation.kind) << (operation.answers ? ", answers" : "") << ",";
+template <class Call>
+void showValue(const bloomery::test::CheckedOperation<Call>& operation, std::ostream& out) {
+  out << "{" << static_cast<int>(operation.call) << (operation.answers ? ", answers" : "") << ",";
   for (const std::uint16_t key : operation.keys) out << " " << key;
   out << "}";
 }

@@ -1,7 +1,7 @@
 // What the checked filters share. A checked filter goes through any operations beside a naive one and the
 // exact set of its keys, and throws std::logic_error at the first difference.
 //
-// A checked filter has an enum Kind of its operations, whose last is `kinds`, apply(operation) and check().
+// A checked filter has an enum Call of its operations, whose last is `calls`, apply(operation) and check().
 // One list of operations serves the property test (random lists) and the fuzzer (lists from bytes).
 #pragma once
 
@@ -19,11 +19,11 @@
 
 namespace bloomery::test {
 
-template <class KindOf>
+template <class CallOf>
 struct CheckedOperation {
-  using Kind = KindOf;
-  static constexpr Kind kinds = KindOf::kinds;
-  Kind kind = {};
+  using Call = CallOf;
+  static constexpr Call calls = CallOf::calls;
+  Call call = {};
   bool answers = false;  // of calls with many keys: whether they are asked for
   std::vector<std::uint16_t> keys;
 };

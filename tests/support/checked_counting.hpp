@@ -22,7 +22,7 @@ namespace bloomery::test {
 
 class CheckedCounting {
  public:
-  enum Kind : std::uint8_t {
+  enum Call : std::uint8_t {
     insert_integer,
     insert_integers,
     insert_hashes,
@@ -41,9 +41,9 @@ class CheckedCounting {
     move,
     swap,
     use_kernel,
-    kinds
+    calls
   };
-  using Operation = CheckedOperation<Kind>;
+  using Operation = CheckedOperation<Call>;
 
   CheckedCounting(const Plan& plan, const Hasher& hasher) : plan_(plan) {
     for (int i = 0; i < 2; ++i)
@@ -59,7 +59,7 @@ class CheckedCounting {
     const std::vector<std::uint64_t> keys = values(operation);
     const bool answers = operation.answers;
     const auto remove = [&](Hash128 key) { return model.remove(key); };
-    switch (operation.kind) {
+    switch (operation.call) {
       case insert_integer:
         check_insert(filter, first, model);
         break;
@@ -133,7 +133,7 @@ class CheckedCounting {
       case use_kernel:
         use_one_of(detail::kernels_of<detail::CountingKernel>(plan_.layout), first, filter);
         break;
-      case kinds:
+      case calls:
         break;
     }
   }

@@ -21,7 +21,7 @@ namespace bloomery::test {
 
 class CheckedFilter {
  public:
-  enum Kind : std::uint8_t {
+  enum Call : std::uint8_t {
     insert_integer,
     insert_text,
     insert_integers,
@@ -41,9 +41,9 @@ class CheckedFilter {
     move,
     swap,
     use_kernel,
-    kinds
+    calls
   };
-  using Operation = CheckedOperation<Kind>;
+  using Operation = CheckedOperation<Call>;
 
   CheckedFilter(const Plan& plan, const Hasher& hasher) : plan_(plan) {
     for (int i = 0; i < 2; ++i) both_.push_back(Checked{Filter(plan, hasher), {NaiveFilter(plan)}});
@@ -56,7 +56,7 @@ class CheckedFilter {
     const std::uint64_t first = operation.keys.empty() ? 0 : operation.keys[0];
     const std::string text = text_of(static_cast<std::uint16_t>(first));
     const bool answers = operation.answers;
-    switch (operation.kind) {
+    switch (operation.call) {
       case insert_integer:
         check_insert(filter, first, model);
         break;
@@ -121,7 +121,7 @@ class CheckedFilter {
       case use_kernel:
         use_one_of(detail::kernels_of(plan_.layout), first, filter);
         break;
-      case kinds:
+      case calls:
         break;
     }
   }

@@ -19,7 +19,7 @@ namespace bloomery::test {
 
 class CheckedScalable {
  public:
-  enum Kind : std::uint8_t {
+  enum Call : std::uint8_t {
     insert_one,
     insert_text,
     insert_integers,
@@ -33,9 +33,9 @@ class CheckedScalable {
     move,
     restore,
     use_kernel,
-    kinds
+    calls
   };
-  using Operation = CheckedOperation<Kind>;
+  using Operation = CheckedOperation<Call>;
 
   CheckedScalable(const ScalablePlan& plan, const Hasher& hasher)
       : filter_(plan, hasher), model_{NaiveScalable(plan)} {}
@@ -44,7 +44,7 @@ class CheckedScalable {
     const std::uint64_t first = operation.keys.empty() ? 0 : operation.keys[0];
     const std::string text = text_of(static_cast<std::uint16_t>(first));
     const bool answers = operation.answers;
-    switch (operation.kind) {
+    switch (operation.call) {
       case insert_one:
         check_insert(filter_, first, model_);
         break;
@@ -85,7 +85,7 @@ class CheckedScalable {
       case use_kernel:
         use_one_of(detail::kernels_of(filter_.plan().first.layout), first, filter_);
         break;
-      case kinds:
+      case calls:
         break;
     }
   }

@@ -19,7 +19,7 @@ namespace bloomery::test {
 
 class CheckedWindow {
  public:
-  enum Kind : std::uint8_t {
+  enum Call : std::uint8_t {
     insert_integer,
     insert_text,
     insert_integers,
@@ -36,9 +36,9 @@ class CheckedWindow {
     move,
     restore,
     use_kernel,
-    kinds
+    calls
   };
-  using Operation = CheckedOperation<Kind>;
+  using Operation = CheckedOperation<Call>;
 
   CheckedWindow(const WindowPlan& plan, const Hasher& hasher)
       : filter_(plan, hasher), model_{NaiveWindow(plan), WindowQueue(plan)} {}
@@ -47,7 +47,7 @@ class CheckedWindow {
     const std::uint64_t first = operation.keys.empty() ? 0 : operation.keys[0];
     const std::uint64_t now = filter_.now();
     const bool answers = operation.answers;
-    switch (operation.kind) {
+    switch (operation.call) {
       case insert_integer:
         check_insert(filter_, first, model_);
         break;
@@ -104,7 +104,7 @@ class CheckedWindow {
         use_one_of(detail::kernels_of<detail::WindowKernel>(filter_.plan().slice.layout), first,
                    filter_);
         break;
-      case kinds:
+      case calls:
         break;
     }
     require(filter_.inserted() == model_.inserted, "the insertions are counted otherwise");

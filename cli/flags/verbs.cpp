@@ -123,8 +123,8 @@ constexpr VerbInfo kVerbs[] = {
     {Verb::check, "check", "FILE [INPUT...]", "print the lines that a filter has probably seen",
      "A line that was added is always printed. Other lines are printed at the filter's "
      "false-positive rate. With -v every printed line is certainly new. Lines that come after "
-     "another run has added to FILE or replaced it are looked up in what is there then, but for "
-     "dumps and bits of a PHP class in a file. Exit code 0 if a line was printed, 1 if none.",
+     "another run has added to FILE or replaced it are looked up in what is there then (not for "
+     "dumps, and bits of a PHP class in a file). Exit code 0 if a line was printed, 1 if none.",
      kCheckExamples, 1, kAnyNumber},
     {Verb::dedup, "dedup", "[INPUT...]", "print each line once, the first time it comes",
      "Repeats are always dropped. New lines are dropped at the false-positive rate, by default "

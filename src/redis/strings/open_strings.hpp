@@ -13,7 +13,7 @@ namespace bloomery::detail {
 
 // A struct, since the two classes name it as their friend.
 struct OpenStrings {
-  // Errors as RedisFilter::open, but for filters that rotate.
+  // Errors as RedisFilter::open; filters that rotate are none.
   [[nodiscard]] static std::variant<RedisFilter, RotatingRedisFilter> at(const RedisPlace& place) {
     Cluster cluster(place);
     const RedisHeader header = header_at(cluster, place);

@@ -130,8 +130,8 @@ mode_t rights_of_others(const struct stat& status, const std::string& path, gid_
 
 void refuse_filter(const Input& input) {
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("{} is a filter, not text; FILE is the one filter of the verb, and the "
-                          "arguments after it are read line by line (this one too with --raw)",
+              fmt::format("{} is a filter, not text; inputs are read line by line (this one too "
+                          "with --raw): the one filter of a verb is FILE, that of dedup --filter",
                           input.name()));
 }
 

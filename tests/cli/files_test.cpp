@@ -207,7 +207,7 @@ TEST_F(Files, AFilterIsNotReadAsText) {
         << verb;
     EXPECT_EQ(run({"check", "-q", one}, "a\n").code, 0) << verb;
   }
-  EXPECT_TRUE(is_error(run({"dedup", two}), {two + " is a filter, not text"}));
+  EXPECT_TRUE(is_error(run({"dedup", two}), {two + " is a filter, not text", "dedup --filter"}));
   // The first bytes of a pipe are seen only when it is read.
   const std::string bytes = text_of(two);
   for (const char* verb : {"check", "add", "rebuild"})

@@ -23,6 +23,7 @@
 // Threads: one thread at a time may use an object. Objects are independent of each other.
 #pragma once
 
+#include <bloomery/detail/text_calls.hpp>
 #include <bloomery/module_messages.hpp>
 #include <bloomery/redis_url.hpp>
 
@@ -44,7 +45,7 @@ class ModuleKeys;
 // Every operation may throw the errors of RedisFilter. Two codes have a further cause:
 //   io        the server has no module with BF commands
 //   no_space  a filter that does not grow is full
-class ModuleFilter {
+class ModuleFilter : private detail::TextCalls<ModuleFilter> {
  public:
   // Error{exists}: the place holds something. {wrong_kind}: the module of the server does not have this
   // kind; in shards only plain and scalable filters exist. 0 shards means as many as RedisFilter::create
@@ -77,12 +78,11 @@ class ModuleFilter {
   bool insert(std::string_view key) { return insert_many({&key, 1}) == 1; }
   // False: the key was certainly never inserted.
   [[nodiscard]] bool may_contain(std::string_view key) { return may_contain_many({&key, 1}) == 1; }
-  using Keys = std::span<const std::string_view>;
-  // As in RedisFilter.
-  std::size_t insert_many(Keys keys, std::span<bool> fresh = {});
-  std::size_t may_contain_many(Keys keys, std::span<bool> found = {});
+  // As in RedisFilter, for text and bytes.
+  using TextCalls::insert_many;
+  using TextCalls::may_contain_many;
   // For counting filters. Returns how many keys were there. Error{wrong_kind}: the filter does not count.
-  std::size_t remove_many(Keys keys, std::span<bool> removed = {});
+  using TextCalls::remove_many;
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
   [[nodiscard]] ModuleInfo info();
@@ -107,7 +107,11 @@ class ModuleFilter {
   [[nodiscard]] std::size_t nodes();
 
  private:
+  friend detail::TextCalls<ModuleFilter>;
   explicit ModuleFilter(std::unique_ptr<detail::ModuleKeys> keys);
+  std::size_t do_insert(Texts keys, std::span<bool> fresh);
+  std::size_t do_contain(Texts keys, std::span<bool> found);
+  std::size_t do_remove(Texts keys, std::span<bool> removed);
 
   std::unique_ptr<detail::ModuleKeys> keys_;
 };

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <bloomery/detail/bit_memory.hpp>
+#include <bloomery/detail/text_calls.hpp>
 #include <bloomery/php_hash.hpp>
 
 #include <array>
@@ -72,7 +73,7 @@ class PhpScheme {
   std::array<PhpHash, kPhpHashes.size()> hashes_{};
 };
 
-class PhpFilter {
+class PhpFilter : private detail::TextCalls<PhpFilter> {
  public:
   // An empty filter. With string hashes it takes 512 MiB of address space, and memory only for the
   // pages that have bits. Error{no_memory}.
@@ -86,13 +87,12 @@ class PhpFilter {
   // False: the key was certainly never inserted.
   [[nodiscard]] bool may_contain(std::string_view key) const noexcept;
 
-  // These process many keys in order, and return how many keys were certainly new, or may be there. A span
-  // for the answers must be empty or have room for one per key; otherwise Error{invalid_argument}, and
-  // nothing has changed.
+  // insert_many(keys, fresh) and may_contain_many(keys, found) process many keys in order, a range of text or bytes, and
+  // return how many were certainly new, or may be there. The answers are any range of bools or other integers
+  // with room for one per key (otherwise Error{invalid_argument}, and nothing has changed), or are left out.
   // Error{no_memory}.
-  std::size_t insert_many(std::span<const std::string_view> keys, std::span<bool> fresh = {});
-  std::size_t may_contain_many(std::span<const std::string_view> keys,
-                               std::span<bool> found = {}) const;
+  using TextCalls::insert_many;
+  using TextCalls::may_contain_many;
   // Whether all keys may be there. It stops at the first key that is not.
   [[nodiscard]] bool may_contain_all(std::span<const std::string_view> keys) const noexcept;
 
@@ -108,6 +108,9 @@ class PhpFilter {
   [[nodiscard]] std::span<const std::byte> string_bytes() const noexcept;
 
  private:
+  friend detail::TextCalls<PhpFilter>;
+  std::size_t do_insert(Texts keys, std::span<bool> fresh);
+  std::size_t do_contain(Texts keys, std::span<bool> found) const;
   // Processes keys in groups: it computes and prefetches the offsets of a group, then applies them.
   template <class Apply>
   std::size_t in_groups(std::span<const std::string_view> keys, std::span<bool> answers,

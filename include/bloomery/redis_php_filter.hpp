@@ -10,6 +10,7 @@
 // Threads: one thread at a time may use an object.
 #pragma once
 
+#include <bloomery/detail/text_calls.hpp>
 #include <bloomery/php_filter.hpp>
 #include <bloomery/redis_url.hpp>
 #include <bloomery/stats.hpp>
@@ -28,7 +29,7 @@ class Generations;
 
 // Every operation may throw what those of RedisFilter throw. Error{wrong_kind}: the place is in
 // shards.
-class RedisPhpFilter {
+class RedisPhpFilter : private detail::TextCalls<RedisPhpFilter> {
  public:
   // Error{missing}: the Redis key does not exist. This is also the case for an empty bucket of a PHP
   // class: see create().
@@ -55,9 +56,9 @@ class RedisPhpFilter {
 
   bool insert(std::string_view key) { return insert_many({&key, 1}) == 1; }
   [[nodiscard]] bool may_contain(std::string_view key) { return may_contain_many({&key, 1}) == 1; }
-  // As in RedisFilter.
-  std::size_t insert_many(std::span<const std::string_view> keys, std::span<bool> fresh = {});
-  std::size_t may_contain_many(std::span<const std::string_view> keys, std::span<bool> found = {});
+  // As in RedisFilter, for text and bytes.
+  using TextCalls::insert_many;
+  using TextCalls::may_contain_many;
   [[nodiscard]] std::size_t acknowledged() const noexcept;
   // Inserts a key, and writes to `before` for each of its bits, in the order of the scheme's hashes, whether the newer
   // bucket already had it, as SETBIT replies to a PHP class. Returns the number of bits.
@@ -81,7 +82,10 @@ class RedisPhpFilter {
 
  private:
   using Buckets = detail::Generations<std::string_view>;
+  friend detail::TextCalls<RedisPhpFilter>;
   RedisPhpFilter(const RedisPlace& place, const PhpScheme& scheme);
+  std::size_t do_insert(Texts keys, std::span<bool> fresh);
+  std::size_t do_contain(Texts keys, std::span<bool> found);
 
   RedisPlace place_;
   PhpScheme scheme_;

@@ -156,7 +156,7 @@ NextChunk dump_from(const std::string& location, Form form) {
 void store_dump(DumpBits dump, const std::string& source, const std::string& to, bool replace) {
   const ModuleContents& contents = dump.contents();
   if (const auto* frozen = std::get_if<FrozenPlan>(&contents.plan)) {
-    if (place_of(to) != Place::file)
+    if (!is_file(to))
       throw dump.refused(ErrorCode::wrong_kind,
                          "a Redis string holds a plain filter, not a frozen one");
     NewFrozenFile file =

@@ -20,8 +20,8 @@ namespace {
 // How long open_or_create() waits for another program that makes the filter: as long as for an answer of the server.
 // In a file nobody sees a filter that is not complete.
 std::chrono::milliseconds longest_wait(const std::string& location) {
-  return place_of(location) == Place::server ? redis_url(location).address.timeout
-                                             : std::chrono::milliseconds(0);
+  return is_on_server(place_of(location)) ? redis_url(location).address.timeout
+                                          : std::chrono::milliseconds(0);
 }
 
 // Whether the request says how large a new filter is. A frozen filter has the size of its keys.
@@ -130,7 +130,7 @@ void AnyFilter::for_each(
 }
 
 VerifyReport AnyFilter::verify(const std::string& location, const AnyOptions& options) {
-  if (place_of(location) == Place::file && !options.scheme)
+  if (is_file(location) && !options.scheme)
     return is_dump_file(location) ? verify_dump(location) : bloomery::verify(location);
   return open(location, Access::read, options).verify();
 }
@@ -246,7 +246,7 @@ void AnyFilter::close() {
 std::vector<std::byte> AnyFilter::encode() { return impl().encode(); }
 std::uint64_t AnyFilter::encoded_size() { return impl().encoded_size(); }
 void AnyFilter::save(const std::string& path) {
-  if (place_of(path) != Place::file)
+  if (!is_file(path))
     throw Error(ErrorCode::invalid_argument,
                 display_name(path) + ": a filter is saved in a file; give a path");
   const std::vector<std::byte> bytes = encode();

@@ -112,10 +112,8 @@ FilterStats merge_pieces(std::span<const std::string> locations, const std::stri
   return stats_of(parameters.plan, stats_from(parameters.plan, {.ones = fill}));
 }
 
-bool is_file(const std::string& location) { return place_of(location) == Place::file; }
-
 bool is_module_shards(const std::string& location) {
-  if (place_of(location) != Place::server) return false;
+  if (!is_on_server(place_of(location))) return false;
   const RedisUrl url = redis_url(location);
   return url.module && url.shards;
 }
@@ -136,7 +134,9 @@ AnyFilter::Merged AnyFilter::merge(std::span<const std::string> sources, const s
       return {std::nullopt, error.what()};  // only the statistics are missing
     }
   }
-  const bool files = is_file(out) && std::ranges::all_of(sources, is_file);
+  const bool files = is_file(out) && std::ranges::all_of(sources, [](const std::string& source) {
+                       return is_file(source);
+                     });
   return {files ? merge_files(sources, out, replace) : merge_pieces(sources, out, replace), {}};
 }
 

@@ -86,6 +86,25 @@ bool is_host_and_port(std::string_view location) {
 
 }  // namespace
 
+bool is_file(Place place) noexcept {
+  switch (place) {
+    case Place::file:
+      return true;
+    case Place::server:
+      return false;
+  }
+  __builtin_unreachable();
+}
+bool is_on_server(Place place) noexcept {
+  switch (place) {
+    case Place::file:
+      return false;
+    case Place::server:
+      return true;
+  }
+  __builtin_unreachable();
+}
+
 Place place_of(std::string_view location) {
   if (is_redis_url(location)) return Place::server;
   if (is_host_and_port(location))
@@ -105,8 +124,8 @@ Place place_of(std::string_view location) {
 AnyImpl filter_at(const std::string& location, Opening how, const FilterSpec& spec,
                   const AnyOptions& options) {
   const Place place = place_of(location);
-  const bool filter_file = place == Place::file && !options.scheme;
-  const bool on_server = place == Place::server;
+  const bool filter_file = is_file(place) && !options.scheme;
+  const bool on_server = is_on_server(place);
   if (options.shared && !filter_file)
     throw Error(ErrorCode::invalid_argument,
                 AnyFilter::display_name(location) + ": writers share filter files; " +

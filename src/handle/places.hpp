@@ -20,6 +20,10 @@ enum class Place : std::uint8_t { file, server };
 
 // Error{invalid_argument}: an address with a word that names no place.
 [[nodiscard]] Place place_of(std::string_view location);
+// What only files can do, and what only servers can, asks these: here, in merge.cpp, convert.cpp and handle.cpp.
+[[nodiscard]] bool is_file(Place place) noexcept;
+[[nodiscard]] bool is_on_server(Place place) noexcept;
+[[nodiscard]] inline bool is_file(std::string_view location) { return is_file(place_of(location)); }
 
 [[nodiscard]] AnyImpl filter_at(const std::string& location, Opening how, const FilterSpec& spec,
                                 const AnyOptions& options);

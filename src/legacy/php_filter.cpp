@@ -101,7 +101,7 @@ std::size_t PhpFilter::in_groups(std::span<const std::string_view> keys, std::sp
   return count;
 }
 
-std::size_t PhpFilter::insert_many(std::span<const std::string_view> keys, std::span<bool> fresh) {
+std::size_t PhpFilter::do_insert(Texts keys, std::span<bool> fresh) {
   return in_groups(keys, fresh, [&](std::span<const std::uint64_t> offsets) {
     bool any = false;
     for (const std::uint64_t offset : offsets) any |= set(memory_.bytes(), offset);
@@ -109,8 +109,7 @@ std::size_t PhpFilter::insert_many(std::span<const std::string_view> keys, std::
   });
 }
 
-std::size_t PhpFilter::may_contain_many(std::span<const std::string_view> keys,
-                                        std::span<bool> found) const {
+std::size_t PhpFilter::do_contain(Texts keys, std::span<bool> found) const {
   return in_groups(keys, found, [&](std::span<const std::uint64_t> offsets) {
     return std::all_of(offsets.begin(), offsets.end(),
                        [&](std::uint64_t offset) { return holds(bytes(), offset); });

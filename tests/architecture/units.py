@@ -55,6 +55,7 @@ ROOM_OF_HEADER = {
     "filter_stats.hpp": "handle",
     "detail/answers.hpp": "hash",
     "detail/key_parts.hpp": "hash",
+    "detail/text_calls.hpp": "hash",
     "detail/keys.hpp": "hash",
     "detail/bit_array.hpp": "filter",
     "detail/block.hpp": "filter",

@@ -6,8 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <list>
 #include <memory>
 #include <random>
+#include <ranges>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "legacy/php_crc32_mt.hpp"
@@ -176,6 +181,43 @@ TEST(PhpFilter, ChangesNothingWithoutRoomForTheAnswers) {
   EXPECT_TRUE(std::all_of(answers.begin(), answers.end(), [](bool each) { return each; }));
   EXPECT_EQ(filter.fill(), 0);
   EXPECT_EQ(filter.insert_many(keys.views, answers), 1'000U);
+}
+
+// Text and bytes in any range, also in one that can be read only once, and answers in any range.
+TEST(PhpFilter, TakesAnyRangeOfKeysAndOfAnswers) {
+  const std::vector<std::string> texts = {"one", "two", "three", "two"};
+  const std::vector<bool> expected = {true, true, true, false};
+  const auto expect_new = [&](auto&& keys, auto answers) {
+    PhpFilter filter(PhpScheme::crc32_mt(1'000'000, 100'000));
+    answers.assign(5, true);
+    EXPECT_EQ(filter.insert_many(keys, answers), 3U);
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), answers.begin()));
+    EXPECT_TRUE(answers.back()) << "it is behind the answers";
+    const PhpFilter& full = filter;
+    answers.assign(4, false);
+    EXPECT_EQ(full.may_contain_many(texts, answers), 4U);
+    EXPECT_EQ(std::ranges::count(answers, true), 4);
+    EXPECT_EQ(full.may_contain_many(texts), 4U);
+  };
+  expect_new(texts, std::vector<bool>());
+  expect_new(std::list<std::string>(texts.begin(), texts.end()), std::vector<char>());
+  expect_new(std::vector<const char*>{"one", "two", "three", "two"}, std::deque<bool>());
+  const auto made = [](const std::string& text) { return text + ""; };  // values, not references
+  expect_new(texts | std::views::transform(made), std::vector<bool>());
+  std::istringstream stream("one two three two");
+  expect_new(std::ranges::istream_view<std::string>(stream), std::vector<int>());
+  std::vector<std::vector<std::byte>> bytes;
+  for (const std::string& text : texts) {
+    const auto view = std::as_bytes(std::span(text.data(), text.size()));
+    bytes.emplace_back(view.begin(), view.end());
+  }
+  expect_new(bytes, std::vector<bool>());
+
+  PhpFilter filter(PhpScheme::crc32_mt(1'000, 100));
+  std::vector<bool> too_few(3);
+  EXPECT_EQ(refusal([&] { filter.insert_many(texts, too_few); }),
+            "there is room for 3 answers, but 4 keys are given; make room for one answer each");
+  EXPECT_EQ(filter.fill(), 0);
 }
 
 TEST(PhpFilter, SetsItsBitsInTheOrderOfARedisString) {

@@ -46,6 +46,12 @@ TEST(ModuleShards, TellsNewAbsentAndHowMany) {
   EXPECT_EQ(other.keys(), filter.keys());
   EXPECT_EQ(other.may_contain_many(keys.views, answer), keys.views.size());
   EXPECT_TRUE(std::all_of(answer.begin(), answer.end(), [](bool each) { return each; }));
+  std::vector<std::string> texts(keys.views.begin(), keys.views.end());
+  texts.emplace_back("absent");
+  std::vector<bool> found(texts.size(), true);
+  EXPECT_EQ(other.may_contain_many(texts, found), keys.views.size());
+  EXPECT_EQ(std::ranges::count(found, false), 1);
+  EXPECT_FALSE(found.back());
   // 200 of 20,000 at 1 %, standard deviation 14; a filter that grows is below its rate.
   EXPECT_LT(other.may_contain_many(NumberedKeys("absent:", 20'000).views), 300U);
   EXPECT_EQ(other.insert_many({}), 0U);

@@ -66,6 +66,11 @@ TEST(PhpBucket, IsSharedWithPhp) {
     EXPECT_EQ(answer, answers[i] ? 1 : 0) << i;
   }
 
+  std::vector<std::string> texts(nobodys.views.begin(), nobodys.views.end());
+  std::vector<bool> found(texts.size());
+  bucket.may_contain_many(texts, found);
+  EXPECT_TRUE(std::equal(found.begin(), found.end(), answers.get()));
+
   const std::span<bool> too_few(answers.get(), ours.views.size() - 1);
   for (const auto& views : {ours.views, nobodys.views}) {
     error_of([&] { bucket.insert_many(views, too_few); }, ErrorCode::invalid_argument);

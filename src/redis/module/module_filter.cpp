@@ -192,13 +192,13 @@ ModuleFilter ModuleFilter::open(const RedisPlace& place) {
   return ModuleFilter(std::move(keys));
 }
 
-std::size_t ModuleFilter::insert_many(Keys keys, std::span<bool> fresh) {
+std::size_t ModuleFilter::do_insert(Texts keys, std::span<bool> fresh) {
   return keys_->run(ItemOperation::insert, keys, fresh);
 }
-std::size_t ModuleFilter::may_contain_many(Keys keys, std::span<bool> found) {
+std::size_t ModuleFilter::do_contain(Texts keys, std::span<bool> found) {
   return keys_->run(ItemOperation::test, keys, found);
 }
-std::size_t ModuleFilter::remove_many(Keys keys, std::span<bool> removed) {
+std::size_t ModuleFilter::do_remove(Texts keys, std::span<bool> removed) {
   return keys_->run(ItemOperation::remove, keys, removed);
 }
 std::size_t ModuleFilter::acknowledged() const noexcept { return keys_->acknowledged(); }

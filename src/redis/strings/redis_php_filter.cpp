@@ -144,14 +144,12 @@ void RedisPhpFilter::ask_older() {
   buckets_->older().emplace(bits_under(place_, older_redis_key(place_.key), scheme_));
 }
 
-std::size_t RedisPhpFilter::insert_many(std::span<const std::string_view> keys,
-                                        std::span<bool> fresh) {
+std::size_t RedisPhpFilter::do_insert(Texts keys, std::span<bool> fresh) {
   buckets_->begin();
   return buckets_->run(BitOperation::set, keys, fresh);
 }
 
-std::size_t RedisPhpFilter::may_contain_many(std::span<const std::string_view> keys,
-                                             std::span<bool> found) {
+std::size_t RedisPhpFilter::do_contain(Texts keys, std::span<bool> found) {
   buckets_->begin();
   return buckets_->run(BitOperation::test, keys, found);
 }

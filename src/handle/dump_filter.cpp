@@ -9,6 +9,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "base/zeros.hpp"
 
 namespace bloomery::detail {
 
@@ -71,9 +72,14 @@ AnyImpl dump_filter(const std::string& path) {
   (void)verify_dump(path);
   const auto reader = std::make_shared<DumpReader>(path);
   DumpBits dump([reader] { return reader->next(); }, path, reader->file_bytes());
+  // Zeros that are not written take no memory: a small file of holes may claim a large filter.
   const auto load = [&](std::span<std::byte> bits) {
+    constexpr std::size_t kPage = 4096;
     dump.read([&](std::uint64_t at, std::span<const std::byte> part) {
-      std::ranges::copy(part, bits.subspan(at).begin());
+      for (; !part.empty(); part = part.subspan(std::min(kPage, part.size())), at += kPage) {
+        const auto page = part.first(std::min(kPage, part.size()));
+        if (!is_zeros(page)) std::ranges::copy(page, bits.subspan(at).begin());
+      }
     });
   };
   try {

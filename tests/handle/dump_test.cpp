@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -16,6 +17,7 @@
 
 #include "store/scratch.hpp"
 #include "support/dumps.hpp"
+#include "support/effort.hpp"
 #include "support/expect_error.hpp"
 #include "support/refused_calls.hpp"
 #include "support/umask.hpp"
@@ -270,7 +272,7 @@ TEST(Dump, BeginsWithItsMagicAndVersion) {
                                                                  16));
 }
 
-TEST(Dump, OfZerosTakesNoDisk) {
+TEST(Dump, OfZerosTakesNoRoom) {
   constexpr std::uint64_t kBytes = std::uint64_t{64} << 20;
   const Plan plan{Layout::blocked, kBytes * 8, 6, kBytes, 0.01};
   const Scratch scratch;  // on a disk
@@ -293,6 +295,18 @@ TEST(Dump, OfZerosTakesNoDisk) {
     EXPECT_TRUE(AnyFilter::verify(path).ok());
   }
   EXPECT_FALSE(AnyFilter::open(filter).may_contain(key(1)));
+
+  // Nor memory.
+  const auto resident = [] {
+    std::ifstream pages("/proc/self/statm");
+    std::uint64_t all = 0, here = 0;
+    pages >> all >> here;
+    return here * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  };
+  const std::uint64_t before = resident();
+  AnyFilter opened = AnyFilter::open(dump);
+  EXPECT_FALSE(opened.may_contain(key(1)));
+  EXPECT_TRUE(kSanitized || resident() <= before + kBytes / 4) << resident() - before;
 }
 
 TEST(Dump, ReplacesOnlyADump) {

@@ -328,6 +328,11 @@ std::size_t insert_anywhere(const BulkTarget& target, const BulkKeys& keys, bool
                        }});
 }
 
+// Whether a hash selects the blocks that have the bits of its key.
+bool has_blocks(Layout layout) noexcept {
+  return visit_layout(layout, [](auto of) { return of.kBlockBits != 0; });
+}
+
 template <class K>
 BulkTarget target_of(Layout layout, const BitArray& array, std::uint64_t bytes,
                      const Hasher& hasher, const K& kernel) noexcept {
@@ -335,7 +340,7 @@ BulkTarget target_of(Layout layout, const BitArray& array, std::uint64_t bytes,
   return {array,
           bytes,
           hasher.seed_multiplier(),
-          layout == Layout::standard ? 0 : blocks,
+          has_blocks(layout) ? blocks : 0,
           kernel.insert_hashes,
           kernel.insert_integers};
 }
@@ -344,7 +349,7 @@ BulkTarget target_of(Layout layout, const BitArray& array, std::uint64_t bytes,
 
 BulkTarget bulk_target(Layout layout, const BitArray& array, const Hasher& hasher,
                        const Kernel& kernel) noexcept {
-  const BitKernel& of = layout == Layout::standard ? *kernel.atomic : kernel;
+  const BitKernel& of = has_blocks(layout) ? kernel : *kernel.atomic;
   return target_of(layout, array, array.bits / 8, hasher, of);
 }
 BulkTarget bulk_target(Layout layout, const BitArray& array, const Hasher& hasher,

@@ -31,14 +31,44 @@ constexpr std::int32_t code_of(ErrorCode code) noexcept {
 }
 static_assert(code_of(ErrorCode::inherited) == BLOOMERY_INHERITED);
 
+// Room of a caller for a text, and the bytes of the text: those that do not fit are left out.
+struct Room {
+  char* text;
+  std::size_t room;
+  std::size_t size = 0;
+
+  void add(std::string_view part) noexcept {
+    if (size < room) std::memcpy(text + size, part.data(), std::min(part.size(), room - size));
+    size += part.size();
+  }
+  // Without what looks like the user and the password of an address.
+  void add_hidden(std::string_view part) noexcept {
+    const auto secret = AnyFilter::secret_of(part);
+    if (!secret) return add(part);
+    const auto before = static_cast<std::size_t>(secret->data() - part.data());
+    add(part.substr(0, before));
+    add("***");
+    add(part.substr(before + secret->size()));
+  }
+};
+
 std::int32_t written(bloomery_error* error, std::int32_t code, std::string_view text) noexcept {
   if (error == nullptr) return code;
   error->code = code;
-  std::size_t size = std::min(text.size(), sizeof error->text - 1);
+  // A path or a name may be an address in a wrong place.
+  Room out{error->text, sizeof error->text};
+  for (;;) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    out.add_hidden(word);
+    text.remove_prefix(word.size());
+    if (text.empty()) break;
+    out.add(" ");
+    text.remove_prefix(1);
+  }
+  std::size_t size = std::min(out.size, sizeof error->text - 1);
   // If a text is cut, it ends before the UTF-8 character that does not fit.
-  if (size < text.size())
-    while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
-  std::memcpy(error->text, text.data(), size);
+  if (size < out.size)
+    while (size > 0 && (static_cast<unsigned char>(error->text[size]) & 0xC0) == 0x80) --size;
   error->text[size] = 0;
   return code;
 }
@@ -82,6 +112,13 @@ const char* bloomery_error_name(int32_t code) {
   return code >= 0 && static_cast<std::size_t>(code) < names.size()
              ? names[static_cast<std::size_t>(code)].data()
              : "unknown";
+}
+
+size_t bloomery_hide_password(const char* text, char* out, size_t room) {
+  bloomery::c::Room written{out, room};
+  written.add_hidden(text == nullptr ? "" : text);
+  if (room != 0) out[std::min(written.size, room - 1)] = 0;
+  return written.size;
 }
 
 const char* bloomery_version(void) { return BLOOMERY_VERSION; }

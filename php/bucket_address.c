@@ -159,9 +159,10 @@ static void take_ssl(Server *server, HashTable *config) {
     size_t i = 0;
     while (i < sizeof kTls / sizeof *kTls && !(name && zend_string_equals_cstr(name, kTls[i].option, strlen(kTls[i].option)))) ++i;
     if (i == sizeof kTls / sizeof *kTls) {
-      bloomery_refuse(BLOOMERY_INVALID_ARGUMENT,
-                      "the ssl option '%s' is not known; those that are: cafile, local_cert, local_pk, peer_name, verify_peer",
-                      name ? ZSTR_VAL(name) : "");
+      bloomery_refuse_text(
+          BLOOMERY_INVALID_ARGUMENT,
+          "the ssl option '%s' is not known; those that are: cafile, local_cert, local_pk, peer_name, verify_peer",
+          name ? ZSTR_VAL(name) : "");
       return;
     }
   }
@@ -185,9 +186,9 @@ static void take_config(Server *server, HashTable *config) {
     for (size_t i = 0; name && i < sizeof fields / sizeof *fields; ++i)
       known = known || zend_string_equals_cstr(name, fields[i].name, strlen(fields[i].name));
     if (!known) {
-      bloomery_refuse(BLOOMERY_INVALID_ARGUMENT,
-                      "config has no '%s'; it has host, port, user, password, database, timeout, ssl",
-                      name ? ZSTR_VAL(name) : "0");
+      bloomery_refuse_text(BLOOMERY_INVALID_ARGUMENT,
+                           "config has no '%s'; it has host, port, user, password, database, timeout, ssl",
+                           name ? ZSTR_VAL(name) : "0");
       return;
     }
   }

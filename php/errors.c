@@ -18,3 +18,16 @@ ZEND_COLD void bloomery_refuse(int code, const char *format, ...) {
   zend_throw_exception(bloomery_exception, ZSTR_VAL(text), code);
   zend_string_release(text);
 }
+
+char *bloomery_shown(const char *text) {
+  const size_t room = strlen(text) + 4;
+  char *shown = emalloc(room);
+  bloomery_hide_password(text, shown, room);
+  return shown;
+}
+
+ZEND_COLD void bloomery_refuse_text(int code, const char *format, const char *text) {
+  char *shown = bloomery_shown(text);
+  bloomery_refuse(code, format, shown);
+  efree(shown);
+}

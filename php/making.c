@@ -75,7 +75,9 @@ bool bloomery_is_address(const zend_string *location) {
 
 static bool is_allowed(const char *path) {
   if (php_check_open_basedir_ex(path, 0) == 0) return true;
-  bloomery_refuse(BLOOMERY_DENIED, "%s: open_basedir does not allow it; it allows %s", path, PG(open_basedir));
+  char *shown = bloomery_shown(path);
+  bloomery_refuse(BLOOMERY_DENIED, "%s: open_basedir does not allow it; it allows %s", shown, PG(open_basedir));
+  efree(shown);
   return false;
 }
 
@@ -94,8 +96,8 @@ static bool may_open_certificates(const char *address) {
       allowed = is_allowed(path);
 #ifdef VIRTUAL_DIR
       if (allowed && *path && *path != '/') {
-        bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "%s: threads have their own working directories; give an absolute path",
-                        path);
+        bloomery_refuse_text(BLOOMERY_INVALID_ARGUMENT,
+                             "%s: threads have their own working directories; give an absolute path", path);
         allowed = false;
       }
 #endif
@@ -121,7 +123,8 @@ zend_string *bloomery_take_location(zend_string *location) {
     char folder[MAXPATHLEN];
     if (VCWD_GETCWD(folder, sizeof folder))
       return zend_string_concat3(folder, strlen(folder), "/", 1, ZSTR_VAL(location), ZSTR_LEN(location));
-    bloomery_refuse(BLOOMERY_MISSING, "%s: there is no working directory; give an absolute path", ZSTR_VAL(location));
+    bloomery_refuse_text(BLOOMERY_MISSING, "%s: there is no working directory; give an absolute path",
+                         ZSTR_VAL(location));
     return NULL;
   }
 #endif
@@ -173,7 +176,7 @@ static void open_or_rebuild(INTERNAL_FUNCTION_PARAMETERS, bool rebuilds) {
     Z_PARAM_ARRAY_HT(options)
   ZEND_PARSE_PARAMETERS_END();
   if (mode && (ZSTR_LEN(mode) != 1 || !strchr("rwaxn", *ZSTR_VAL(mode)))) {
-    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "mode is one of r, w, a, x and n, and not '%s'", ZSTR_VAL(mode));
+    bloomery_refuse_text(BLOOMERY_INVALID_ARGUMENT, "mode is one of r, w, a, x and n, and not '%s'", ZSTR_VAL(mode));
     RETURN_THROWS();
   }
   const char how = rebuilds ? 0 : mode ? *ZSTR_VAL(mode) : 'r';

@@ -148,10 +148,11 @@ bool bloomery_take_options(bloomery_request *request, const HashTable *options, 
     for (size_t i = 0; name && i < sizeof known / sizeof *known; ++i)
       if (zend_string_equals_cstr(name, known[i].name, strlen(known[i].name))) option = &known[i];
     if (!option || (option->of_a_place && !at_a_place)) {
-      bloomery_refuse(BLOOMERY_INVALID_ARGUMENT,
-                      option ? "the option '%s' is for open(); a filter in memory has it by its class, or not at all"
-                             : "there is no option '%s'; check its name",
-                      name ? ZSTR_VAL(name) : "0");
+      bloomery_refuse_text(
+          BLOOMERY_INVALID_ARGUMENT,
+          option ? "the option '%s' is for open(); a filter in memory has it by its class, or not at all"
+                 : "there is no option '%s'; check its name",
+          name ? ZSTR_VAL(name) : "0");
       return false;
     }
     ZVAL_DEREF(value);

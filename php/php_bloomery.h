@@ -17,6 +17,10 @@ extern zend_class_entry *bloomery_exception, *bloomery_plain, *bloomery_counting
 
 void bloomery_throw(const bloomery_error *error);
 ZEND_COLD void bloomery_refuse(int code, const char *format, ...) ZEND_ATTRIBUTE_FORMAT(printf, 2, 3);
+/* The text of a user for a message: an address in a wrong place has no password there. The caller frees it. */
+char *bloomery_shown(const char *text);
+/* bloomery_refuse() with a format that has one %s, for such a text. */
+ZEND_COLD void bloomery_refuse_text(int code, const char *format, const char *text);
 
 /* ---- keys (keys.c, legacy.c) ------------------------------------------------------------------------------- */
 

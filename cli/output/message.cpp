@@ -1,6 +1,8 @@
 // Escapes control characters in a message, and hides what looks like a password.
 #include "output/message.hpp"
 
+#include <bloomery/any_filter.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +13,6 @@ namespace bloomery::cli {
 namespace {
 
 constexpr std::string_view kHidden = "***";
-constexpr std::string_view kSchemeEnd = "://";
 constexpr std::string_view kSpace = " \t\r\n\v\f";
 
 // A text with a password in it. Everything but its first and its last characters is hidden.
@@ -26,12 +27,8 @@ std::vector<Secret>& known_secrets() {
   return secrets;
 }
 
-// Where the secret before the last @ of a word begins: after the first colon, which ends a scheme or a
-// user; a later colon may be a part of the password. npos: there is no secret.
-std::size_t secret_at(std::string_view word, std::size_t at) {
-  const std::size_t colon = word.find(':');
-  if (colon >= at) return std::string_view::npos;
-  return colon + (word.substr(colon).starts_with(kSchemeEnd) ? kSchemeEnd.size() : 1);
+std::size_t position_in(std::string_view text, std::string_view part) {
+  return static_cast<std::size_t>(part.data() - text.data());
 }
 
 std::string without_known(std::string text) {
@@ -144,13 +141,10 @@ std::string without_secrets(std::string_view text) {
     rest.remove_prefix(begin);
     const std::string_view word = rest.substr(0, rest.find_first_of(kSpace));
     rest.remove_prefix(word.size());
-    const std::size_t at = word.rfind('@');
-    const std::size_t secret =
-        at == std::string_view::npos ? std::string_view::npos : secret_at(word, at);
-    if (secret == std::string_view::npos)
-      out += word;
-    else
-      out.append(word.substr(0, secret)).append(kHidden).append(word.substr(at));
+    const auto secret = AnyFilter::secret_of(word);
+    const std::size_t before = secret ? position_in(word, *secret) : word.size();
+    out += word.substr(0, before);
+    if (secret) out.append(kHidden).append(word.substr(before + secret->size()));
   }
   return out;
 }
@@ -159,10 +153,9 @@ void hide_secrets_of(std::span<const std::string> arguments) {
   std::vector<Secret>& secrets = known_secrets();
   secrets.clear();
   for (const std::string& argument : arguments) {
-    const std::size_t at = argument.rfind('@');
-    if (at == std::string::npos) continue;
-    const std::size_t begin = secret_at(argument, at);
-    if (begin >= at) continue;
+    const auto secret = AnyFilter::secret_of(argument);
+    if (!secret || secret->empty()) continue;
+    const std::size_t begin = position_in(argument, *secret), at = begin + secret->size();
     secrets.push_back({argument.substr(begin, at + 1 - begin), 0, 1});
     // The text before a '=' may be shown without the rest, if it is not a flag; and that before a '/', which would be
     // the directory of a file of this name.

@@ -118,6 +118,9 @@ class AnyFilter : detail::KeyParts<AnyFilter> {
 
   // The location without user and password, for messages.
   [[nodiscard]] static std::string display_name(const std::string& location);
+  // The part of a text that looks like the user and the password of an address, for messages that quote what may be an
+  // address in a wrong place: all before the last @, after the first colon or its "://". None: there is no such part.
+  [[nodiscard]] static std::optional<std::string_view> secret_of(std::string_view text) noexcept;
   // Whether the location is an address, valid or not, and not a path: it begins with a word and "://". The calls above
   // refuse an address with an unknown word: Error{invalid_argument}.
   [[nodiscard]] static bool is_address(std::string_view location) noexcept;

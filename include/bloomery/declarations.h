@@ -58,11 +58,16 @@ enum bloomery_code {
 
 typedef struct bloomery_error {
   int32_t code;
-  char text[508]; /* ends with 0; a text that is too long is cut */
+  char text[508]; /* ends with 0; a text that is too long is cut; shows no password of an address */
 } bloomery_error;
 
 /* The name of a code: "invalid_argument" and so on, or "unknown". The text lives as long as the library. */
 const char *bloomery_error_name(int32_t code);
+
+/* For messages that quote what a caller gave: writes the text to `out` with *** for what looks like the user and the
+ * password of an address: all before the last @, after the first colon or its "://". Writes at most `room` bytes, the
+ * last of them 0, and returns the length of the whole; strlen(text) + 4 bytes are always enough. */
+size_t bloomery_hide_password(const char *text, char *out, size_t room);
 
 /* The version of the library that runs, as "0.1.0" and as 65536 * major + 256 * minor + patch. */
 const char *bloomery_version(void);

@@ -368,7 +368,7 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
     """
     how = {"r": "open", "w": "open", "a": "open_or_create", "x": "create", "n": "create"}.get(mode)
     if how is None:
-        raise ValueError(f"mode is one of r, w, a, x and n, and not {mode!r}")
+        raise ValueError(f"mode is one of r, w, a, x and n, and not {_bloomery.shown(mode)}")
     flags = (_request.RANDOM_SEED if random_seed else 0) | (_request.ROTATING if rotating else 0)
     flags |= (_request.REPLACE if mode == "n" else 0) | (_request.SHARED if shared else 0)
     spec = _request.spec_of(capacity=capacity, fpr=fpr, **more)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from . import _bloomery
+
 KINDS = {"plain": 1, "counting": 2, "scalable": 3, "window": 4, "frozen": 5}
 LAYOUTS = {"blocked": 1, "blocked2": 2, "standard": 3}
 HASHES = {"xxh3": 1, "siphash": 2}
@@ -17,7 +19,7 @@ def number_of(name: str, table: dict[str, int], word: str | None) -> int:
     if word is None:
         return 0
     if not isinstance(word, str) or word not in table:
-        raise ValueError(f"{name} is one of {', '.join(table)}, and not {word!r}")
+        raise ValueError(f"{name} is one of {', '.join(table)}, and not {_bloomery.shown(word)}")
     return table[word]
 
 
@@ -29,7 +31,7 @@ def integer(name: str, value: Any) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} is an integer, as 1_000_000, and not {value!r}") from None
+        raise TypeError(f"{name} is an integer, as 1_000_000, and not {_bloomery.shown(value)}") from None
 
 
 def whole_number(name: str, value: int | None, most: int = 2**64 - 1) -> int:
@@ -42,7 +44,7 @@ def whole_number(name: str, value: int | None, most: int = 2**64 - 1) -> int:
 
 def real(name: str, value: Any) -> float:
     if not hasattr(value, "__float__") and not hasattr(value, "__index__"):
-        raise TypeError(f"{name} is a number, as 0.01, and not {value!r}")
+        raise TypeError(f"{name} is a number, as 0.01, and not {_bloomery.shown(value)}")
     return float(value)
 
 
@@ -51,7 +53,7 @@ def spec_of(kind: str | None = None, capacity: int | None = None, fpr: float | N
             growth: int | None = None, window: int | None = None, window_unit: str | None = None,
             slices: int | None = None, delta: int | None = None, **unknown: Any) -> tuple[Any, ...]:
     if unknown:
-        raise TypeError(f"there is no option {next(iter(unknown))!r}")
+        raise TypeError(f"there is no option {_bloomery.shown(next(iter(unknown)))}")
     if fpr == 0:
         raise ValueError("a false-positive rate of 0 is impossible; give one from 1e-15 to 0.5")
     small = 2**32 - 1
@@ -65,7 +67,7 @@ def spec_of(kind: str | None = None, capacity: int | None = None, fpr: float | N
 def scheme_of(php_hashes: str | None = None, php_bits: int | None = None,
               php_items: int | None = None) -> tuple[str | None, int, int]:
     if php_hashes is not None and not isinstance(php_hashes, str):
-        raise TypeError(f'php_hashes is a text, as "BKDR,SDBM,JS", and not {php_hashes!r}')
+        raise TypeError(f'php_hashes is a text, as "BKDR,SDBM,JS", and not {_bloomery.shown(php_hashes)}')
     return php_hashes, whole_number("php_bits", php_bits), whole_number("php_items", php_items)
 
 

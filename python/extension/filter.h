@@ -121,6 +121,7 @@ void filter_free(PyObject *object);
 #define SCHEME_FIELDS(options) &(options).php_hashes, &(options).php_bits, &(options).php_items
 
 PyObject *make(PyObject *module, PyObject *args);
+PyObject *shown(PyObject *module, PyObject *value);
 PyObject *rotate(PyObject *module, PyObject *args);
 PyObject *convert(PyObject *module, PyObject *args);
 PyObject *merge_locations(PyObject *module, PyObject *args);

@@ -2,6 +2,26 @@
 #include "filter.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* The repr of a value, for a message: an address in a wrong place shows no password. */
+PyObject *shown(PyObject *Py_UNUSED(module), PyObject *value) {
+  PyObject *text = PyObject_Repr(value);
+  PyObject *bytes = text ? PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace") : NULL;
+  Py_XDECREF(text);
+  if (!bytes) return NULL;
+  const size_t room = (size_t)PyBytes_Size(bytes) + 4;
+  char *hidden = malloc(room);
+  PyObject *result = NULL;
+  if (hidden) {
+    bloomery_hide_password(PyBytes_AsString(bytes), hidden, room);
+    result = PyUnicode_DecodeUTF8(hidden, (Py_ssize_t)strlen(hidden), "replace");
+  }
+  Py_DECREF(bytes);
+  if (!hidden) return PyErr_NoMemory();
+  free(hidden);
+  return result;
+}
 
 /* A call that answers yes or no of one location: its arguments are that and a scheme. */
 static PyObject *of_location(PyObject *args, int (*call)(const char *, const bloomery_options *, bloomery_error *)) {

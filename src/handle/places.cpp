@@ -211,6 +211,16 @@ std::string AnyFilter::display_name(const std::string& location) {
   __builtin_unreachable();
 }
 
+// The first colon ends a scheme or a user; a later one may be a part of the password.
+std::optional<std::string_view> AnyFilter::secret_of(std::string_view text) noexcept {
+  constexpr std::string_view scheme_end = "://";
+  const std::size_t at = text.rfind('@'), colon = text.find(':');
+  if (at == std::string_view::npos || colon >= at) return std::nullopt;
+  text.remove_suffix(text.size() - at);
+  text.remove_prefix(colon + (text.substr(colon).starts_with(scheme_end) ? scheme_end.size() : 1));
+  return text;
+}
+
 AnyFilter AnyFilter::rebuild(const std::string& location, const FilterPlan& plan,
                              const Hasher& hasher) {
   switch (place_of(location)) {

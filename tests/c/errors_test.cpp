@@ -4,6 +4,8 @@
 #include <bloomery/error.hpp>
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "c/handles.hpp"
@@ -107,6 +109,25 @@ TEST(CErrors, CutATextBetweenCharacters) {
   }
 }
 
+TEST(CErrors, ShowNoPasswordOfAnAddressInAWrongPlace) {
+  const auto text_for = [](const std::string& location, const char* hashes) {
+    bloomery_error error{};
+    bloomery_options options{};
+    options.size = sizeof options;
+    options.php_hashes = hashes;
+    EXPECT_EQ(bloomery_open(location.c_str(), BLOOMERY_READ, &options, &error), nullptr);
+    return std::string(error.text);
+  };
+  const std::string path = text_for("/no  where/redis:/user:hidden@h:1", nullptr);
+  EXPECT_TRUE(path.starts_with("/no  where/redis:***@h:1: ")) << path;
+  const std::string name = text_for("/nowhere", "redis://user:hidden@h");
+  EXPECT_TRUE(name.starts_with("'redis://***@h' ")) << name;
+  // Also if the text is cut within it.
+  const std::string folder(480, 'd');
+  const std::string cut = text_for(folder + "/user:" + std::string(30, 'x') + "@h", nullptr);
+  EXPECT_TRUE(cut.starts_with(folder + "/user:***@h: ")) << cut;
+}
+
 TEST(CErrors, LeaveThePlaceAloneWhereThereIsNone) {
   bloomery_error error{.code = 77, .text = "as it was"};
   const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
@@ -114,6 +135,32 @@ TEST(CErrors, LeaveThePlaceAloneWhereThereIsNone) {
   EXPECT_EQ(bloomery_insert(handle.get(), "a", 1, &error), 1);
   EXPECT_EQ(error.code, 77);
   EXPECT_STREQ(error.text, "as it was");
+}
+
+TEST(CErrors, HideThePasswordOfAnAddress) {
+  const auto hidden = [](const char* text, std::size_t room) {
+    std::string out(room + 1, '#');
+    const std::size_t size = bloomery_hide_password(text, out.data(), room);
+    EXPECT_EQ(out[room], '#') << "behind the room";
+    return std::pair(std::string(out.c_str()), size);
+  };
+  const std::vector<std::pair<const char*, std::string>> texts = {
+      {"redis://user:pass@h?key=k", "redis://***@h?key=k"},
+      {"redis://user:p@ss word@h", "redis://***@h"},
+      {"'redis://user:pass@h'", "'redis://***@h'"},
+      {"user:pass@h", "user:***@h"},
+      {":@", ":***@"},
+      {"redis://h:1?key=k", "redis://h:1?key=k"},
+      {"user@h:1", "user@h:1"},
+      {"", ""},
+      {nullptr, ""}};
+  for (const auto& [text, shown] : texts) {
+    const std::size_t enough = (text == nullptr ? 0 : std::string_view(text).size()) + 4;
+    EXPECT_EQ(hidden(text, enough), std::pair(shown, shown.size()));
+    for (std::size_t room = 1; room < shown.size(); ++room)
+      EXPECT_EQ(hidden(text, room), std::pair(shown.substr(0, room - 1), shown.size()));
+  }
+  EXPECT_EQ(bloomery_hide_password("a:b@c", nullptr, 0), 7U);
 }
 
 TEST(CErrors, VersionsAgree) {

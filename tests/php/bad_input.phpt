@@ -133,6 +133,13 @@ class Nameless extends BloomFilterRedis { protected $bucket = ''; protected $has
 class Listless extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = []; }
 foreach ([NoBucket::class, Nameless::class, Listless::class] as $class)
     try { new $class; } catch (Exception $e) { echo $e->getMessage(), "\n"; }
+// An address in a wrong place shows no password.
+$wrong = 'redis://user:hid den@h';
+foreach ([fn() => Filter::open("f.bloom", $wrong), fn() => Filter::open("f.bloom", options: [$wrong => 1]),
+          fn() => new NoHash([$wrong => 1]), fn() => new NoHash(['host' => 'tls://h', 'ssl' => [$wrong => 1]]),
+          fn() => Filter::open("f.bloom", "user:hidden@h"), fn() => Filter::open("f.bloom", "h:1"),
+          fn() => Filter::open("redis:/user:hidden@h?key=k")] as $call)
+    try { $call(); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 // What a log has of an exception that nobody caught.
 class Bucket extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = ['JSHash']; }
 $at = "redis://:hidden@127.0.0.1:1?key=k";
@@ -227,3 +234,10 @@ bool(true)
 NoBucket::$bucket is no name or an empty one; set it to the name of the bucket's key
 Nameless::$bucket is no name or an empty one; set it to the name of the bucket's key
 Listless::$hashFunction is no list of names; set it to names of functions, such as ['BKDRHash']
+mode is one of r, w, a, x and n, and not 'redis://***@h'
+there is no option 'redis://***@h'; check its name
+config has no 'redis://***@h'; it has host, port, user, password, database, timeout, ssl
+the ssl option 'redis://***@h' is not known; those that are: cafile, local_cert, local_pk, peer_name, verify_peer
+mode is one of r, w, a, x and n, and not 'user:***@h'
+mode is one of r, w, a, x and n, and not 'h:1'
+redis:***@h?key=k: the directory redis: does not exist; check the path, or make it first

@@ -34,6 +34,7 @@ foreach ([
 class Caught extends Bucket { function __construct($config) { try { parent::__construct($config); } catch (Exception) {} } }
 try { (new Caught($at + ['ssl' => ['cafile' => '/etc/passwd']]))->exists("a"); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 chdir($inside);
+try { Filter::open("/redis:/user:hidden@h"); } catch (Exception $e) { echo strtok($e->getMessage(), ";"), "\n"; }
 try { Filter::open("../f.bloom"); } catch (Exception $e) { echo $e->getCode() === Exception::DENIED ? "denied" : $e->getMessage(), "\n"; }
 --EXPECT--
 bool(false)
@@ -47,4 +48,5 @@ bool(false)
 6 tried
 7 tried
 the filter has not been made; call parent::__construct()
+/redis:***@h: open_basedir does not allow it
 denied

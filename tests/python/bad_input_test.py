@@ -105,6 +105,33 @@ class BadInput(unittest.TestCase):
         self.refuses({"a time": lambda: WindowFilter(60, 100, 0.1).advance(-1), "2^70": lambda: WindowFilter(60, 100, 0.1).advance(huge)},
                      ValueError)
 
+    def test_addresses_in_a_wrong_place_show_no_password(self):
+        address = "redis://user:hid den@h"
+        for name, call in {
+            "mode": lambda: bloomery.open("x", address), "kind": lambda: bloomery.plan(100, 0.1, kind=address),
+            "layout": lambda: BloomFilter(100, 0.1, layout=address),
+            "hash": lambda: BloomFilter(100, 0.1, hash=address),
+            "durability": lambda: bloomery.open("x", "x", 10, 0.1, durability=address),
+            "capacity": lambda: BloomFilter(address, 0.1), "fpr": lambda: BloomFilter(100, address),
+            "seed": lambda: BloomFilter(100, 0.1, seed=address), "list": lambda: BloomFilter([address, address], 0.1),
+            "bytes": lambda: BloomFilter(address.encode(), 0.1),
+            "no option": lambda: bloomery.plan(100, 0.1, **{address: 1}),
+            "php_hashes": lambda: bloomery.rotate("x", php_hashes=[address]),
+            "a hash of PHP": lambda: bloomery.open("x", php_hashes="redis://user:hidden@h"),
+        }.items():
+            with self.subTest(name):
+                with self.assertRaises((TypeError, ValueError, Error)) as caught:
+                    call()
+                self.assertIn("redis://***@h", str(caught.exception))
+                self.assertNotRegex(str(caught.exception), "user|hid|den")
+        with self.assertRaisesRegex(Error, r"^redis:\*\*\*@h\?key=k: "):
+            bloomery.open("redis:/user:hidden@h?key=k")
+        for word, shown in {"user:hidden@h": "'user:***@h'", "h:1": "'h:1'", "a@h": "'a@h'",
+                            "é\ud800:x@ü": "'é\\ud800:***@ü'"}.items():
+            with self.assertRaises(ValueError) as caught:
+                bloomery.open("x", word)
+            self.assertTrue(str(caught.exception).endswith(f"and not {shown}"), str(caught.exception))
+
     def test_closed(self):
         path = self.scratch / "f.bloom"
         f = bloomery.open(path, "x", 100, 0.1)

@@ -54,6 +54,11 @@ TEST_F(EstimatedLines, OfFilesAreTheirsAndAThousandMore) {
   EXPECT_EQ(estimate({file(lines(10, 5)), "/dev/null"}), std::nullopt);
 }
 
+TEST_F(EstimatedLines, AreOfInputsWhoseBytesAreTheirSum) {
+  EXPECT_EQ(total_bytes(find_inputs({file("abc"), file("defgh")}, false)), 8U);
+  EXPECT_EQ(total_bytes(find_inputs({file("abc"), "/dev/null"}, false)), std::nullopt);
+}
+
 TEST_F(EstimatedLines, OfALargeFileAreThoseOfItsPlaces) {
   // Four times what the places see: a twentieth more.
   EXPECT_EQ(estimate({file(lines(std::size_t{1} << 18, 64))}), 275'252U + 1'000);

@@ -146,6 +146,22 @@ TEST(Dump, ThatCannotComeToItsPathLeavesNothing) {
   EXPECT_EQ(std::distance(begin(left), end(left)), 1);
 }
 
+// The name beside its path may be another program's from then on.
+TEST(Dump, ThatIsAtItsPathLeavesTheNameOfItsMaking) {
+  const Scratch scratch;
+  const auto only_name = [&] { return std::filesystem::directory_iterator(scratch / ".")->path(); };
+  std::filesystem::path beside;
+  {
+    detail::WholeFile file(scratch / "f", scratch / "f");
+    file.write(std::vector<std::byte>(10));
+    beside = only_name();
+    file.publish(false);
+    EXPECT_EQ(only_name().filename(), "f");
+    write_text(beside, "another's");
+  }
+  EXPECT_EQ(text_of(beside), "another's");
+}
+
 // A power loss leaves what was at the path before, or all of it: the bytes are on the disk before they get a name, and
 // the name before it is said.
 TEST(Dump, IsOnTheDiskBeforeItsName) {

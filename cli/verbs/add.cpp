@@ -34,7 +34,7 @@ struct Applied {
 // It decides whether a file with a journal of operations needs that (FilterFile::begin_load); 0: unknown, or no matter.
 std::uint64_t expected_lines(const Options& options, AnyFilter& filter,
                              const std::vector<Input>& inputs) {
-  if (filter.file() == nullptr || filter.spec().kind == Kind::plain) return 0;
+  if (filter.spec().kind == Kind::plain) return 0;
   return estimate_lines(inputs, {options.end, options.raw}).value_or(0);
 }
 

@@ -31,14 +31,13 @@ int run_create(const Options& options) {
     inputs = find_inputs({options.files.begin() + 1, options.files.end()}, options.raw);
     narrow_new_files(inputs);
   }
-  AnyOptions place = options.place();
-  if (!AnyFilter::is_address(location) && !place.scheme) place.durability = Durability::process;
   // No flag replaces a filter of a module by an empty one.
   const bool module =
       AnyFilter::is_address(location) && location.find("+module") < location.find(':');
   const bool fixed = options.force || module;
-  AnyFilter filter = naming_force(AnyFilter::display_name(location), fixed,
-                                  [&] { return AnyFilter::create(location, options.spec, place); });
+  AnyFilter filter = naming_force(AnyFilter::display_name(location), fixed, [&] {
+    return AnyFilter::create(location, options.spec, options.place());
+  });
   if (options.spec.kind == Kind::frozen) return fill(filter, options, inputs);
   const std::string made = options.quiet ? "" : what_was_made(filter);
   filter.close();

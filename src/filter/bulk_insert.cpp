@@ -328,11 +328,6 @@ std::size_t insert_anywhere(const BulkTarget& target, const BulkKeys& keys, bool
                        }});
 }
 
-// Whether a hash selects the blocks that have the bits of its key.
-bool has_blocks(Layout layout) noexcept {
-  return visit_layout(layout, [](auto of) { return of.kBlockBits != 0; });
-}
-
 template <class K>
 BulkTarget target_of(Layout layout, const BitArray& array, std::uint64_t bytes,
                      const Hasher& hasher, const K& kernel) noexcept {

@@ -159,9 +159,7 @@ double FilterView::fill() const noexcept {
 double FilterView::current_fpr() const noexcept {
   if (bit_array_.bits == 0) return 1;
   const detail::BlockSample all(bit_array_.bits / block_bits(plan_.layout), Precision::exact);
-  const bool by_fill =
-      detail::visit_layout(plan_.layout, [](auto layout) { return layout.kBlockBits == 0; });
-  return fpr_of(plan_, bit_array_, all, by_fill ? fill() : 0);
+  return fpr_of(plan_, bit_array_, all, detail::has_blocks(plan_.layout) ? 0 : fill());
 }
 
 double FilterView::estimated_items() const noexcept {

@@ -248,6 +248,11 @@ template <class Visit>
   std::abort();
 }
 
+// Whether a hash selects the blocks that have the bits of its key; otherwise they can be anywhere in the array.
+[[nodiscard]] inline bool has_blocks(Layout layout) noexcept {
+  return visit_layout(layout, [](auto of) { return of.kBlockBits != 0; });
+}
+
 // ---- without a kernel -------------------------------------------------------------------------
 
 // The bit array of a valid plan.

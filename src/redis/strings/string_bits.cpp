@@ -24,13 +24,12 @@ std::vector<BitString> strings_of(const Cluster& cluster, RedisHeader header,
                                   const std::vector<std::string>& keys) {
   std::vector<BitString> strings;
   strings.reserve(keys.size());
-  const bool has_blocks =
-      visit_layout(header.plan.layout, [](auto layout) { return layout.kBlockBits != 0; });
+  const bool in_blocks = has_blocks(header.plan.layout) && header.generation == 0;
   for (header.shard = 0; header.shard < keys.size(); ++header.shard) {
     const BitString::Guard guard{.identity = string_identity(header),
                                  .bytes = header.string_bytes(),
                                  .is_shard = header.shards != 0,
-                                 .has_blocks = has_blocks && header.generation == 0,
+                                 .has_blocks = in_blocks,
                                  .rotates = header.generation != 0};
     const std::string& key = keys[header.shard];
     strings.emplace_back(key, cluster.name_of(key), guard, header.plan.hashes);

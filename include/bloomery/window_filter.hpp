@@ -65,6 +65,13 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
   [[nodiscard]] static WindowFilter restore(const WindowPlan& plan, const Hasher& hasher,
                                             const WindowState& state, std::span<std::byte> bits,
                                             detail::BitMemory memory = {});
+  // The same for bits that nothing may write, such as those of a file that is open for reading. advance() and clear()
+  // leave the bits of forgotten slices where they are, and look-ups and statistics leave them out, so that no copy of
+  // the bits is needed. Keys must not be inserted.
+  [[nodiscard]] static WindowFilter restore_for_reading(const WindowPlan& plan,
+                                                        const Hasher& hasher,
+                                                        const WindowState& state,
+                                                        std::span<const std::byte> bits);
 
   // A filter that was moved from has no bits: every look-up answers "maybe" and every insert false,
   // until another filter is assigned to it. copy() of it is an error.
@@ -102,7 +109,7 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
 
   bool insert_hash(Hash128 hash) noexcept;
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
-    return kernel_->contains(bit_array_, hash);
+    return kernel_->contains(bit_array_, hash) && (left_out_ == 0 || in_slice_of_now(hash));
   }
 
   // ---- the whole ------------------------------------------------------------------------
@@ -133,7 +140,8 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
   [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] const WindowState& state() const noexcept { return state_; }
-  // The blocks of all slices: block i of slice s is block i * ring_slices + s (detail/kernel.hpp).
+  // The blocks of all slices: block i of slice s is block i * ring_slices + s (detail/kernel.hpp). With
+  // restore_for_reading() they still have the bits of forgotten slices; copy() has not.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
     return {reinterpret_cast<const std::byte*>(bit_array_.words), plan_.bytes()};
   }
@@ -148,7 +156,17 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
   void detach() noexcept;
   std::size_t do_insert(std::span<const Hash128> hashes, bool* fresh) noexcept;
   std::size_t do_contain(std::span<const Hash128> hashes, bool* found) const noexcept {
-    return kernel_->contains_hashes(bit_array_, hashes.data(), hashes.size(), found);
+    return left_out_ == 0
+               ? kernel_->contains_hashes(bit_array_, hashes.data(), hashes.size(), found)
+               : contain_in_slices_of_now(hashes, found);
+  }
+  // Whether a slice that is not left out has the key.
+  [[nodiscard]] bool in_slice_of_now(Hash128 hash) const noexcept;
+  std::size_t contain_in_slices_of_now(std::span<const Hash128> hashes, bool* found) const noexcept;
+  [[nodiscard]] bool is_left_out(std::uint32_t slice) const noexcept {
+    const std::uint32_t age =
+        state_.newest + (slice > state_.newest ? plan_.ring_slices() : 0) - slice;
+    return age < left_out_;
   }
   struct RingSlices;
   [[nodiscard]] detail::WindowRing<RingSlices, std::uint32_t> ring() noexcept;
@@ -159,6 +177,9 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
   detail::BitMemory memory_;
   detail::WindowBitArray bit_array_;
   const detail::WindowKernel* kernel_;
+  bool for_reading_ = false;  // nothing may write the bits
+  // So many of the newest slices are empty, although their blocks have bits of forgotten slices.
+  std::uint32_t left_out_ = 0;
 };
 
 }  // namespace bloomery

@@ -6,10 +6,12 @@
 // age-partitioned filter answered in a quarter of the time, but took 1.5 times the bits at 1 % and 1.6
 // to 1.8 times at 0.1 % (docs/benchmarks.md). A filter is chosen for its small memory, and the ring
 // keeps any rate with any number of slices.
+#include <bloomery/detail/block.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/window_filter.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -79,13 +81,24 @@ WindowFilter WindowFilter::restore(const WindowPlan& plan, const Hasher& hasher,
   return {plan, hasher, state, bits, std::move(memory)};
 }
 
+WindowFilter WindowFilter::restore_for_reading(const WindowPlan& plan, const Hasher& hasher,
+                                               const WindowState& state,
+                                               std::span<const std::byte> bits) {
+  WindowFilter result =
+      restore(plan, hasher, state, {const_cast<std::byte*>(bits.data()), bits.size()});
+  result.for_reading_ = true;
+  return result;
+}
+
 WindowFilter::WindowFilter(WindowFilter&& other) noexcept
     : plan_(other.plan_),
       hasher_(other.hasher_),
       state_(other.state_),
       memory_(std::move(other.memory_)),
       bit_array_(other.bit_array_),
-      kernel_(other.kernel_) {
+      kernel_(other.kernel_),
+      for_reading_(other.for_reading_),
+      left_out_(other.left_out_) {
   other.detach();
 }
 
@@ -97,6 +110,8 @@ WindowFilter& WindowFilter::operator=(WindowFilter&& other) noexcept {
   memory_ = std::move(other.memory_);
   bit_array_ = other.bit_array_;
   kernel_ = other.kernel_;
+  for_reading_ = other.for_reading_;
+  left_out_ = other.left_out_;
   other.detach();
   return *this;
 }
@@ -106,12 +121,16 @@ void WindowFilter::detach() noexcept {
   bit_array_.ring_slices = 1;
   plan_.slice.bits = 0;
   state_ = {};
+  for_reading_ = false;
+  left_out_ = 0;
 }
 
 WindowFilter WindowFilter::copy() const {
   WindowFilter result(plan_, hasher_);
   std::memcpy(result.bit_array_.words, bit_array_.words, plan_.bytes());
   result.state_ = state_;
+  for (std::uint32_t slice = 0; slice < plan_.ring_slices(); ++slice)
+    if (is_left_out(slice)) detail::clear_slice(result.bit_array_, slice);
   return result;
 }
 
@@ -142,9 +161,11 @@ struct WindowFilter::RingSlices {
     count = detail::sum_of_counts(count, calls);
   }
   void begin(std::uint32_t first, std::uint32_t count) noexcept {
+    if (filter.for_reading_)
+      filter.left_out_ = std::min(filter.left_out_ + count, filter.bit_array_.ring_slices);
     for (; count > 0; --count, first = (first + 1) % filter.bit_array_.ring_slices) {
       filter.state_.inserted_in_slices[first] = 0;
-      detail::clear_slice(filter.bit_array_, first);
+      if (!filter.for_reading_) detail::clear_slice(filter.bit_array_, first);
     }
   }
   void begin_all() noexcept { filter.clear(); }
@@ -161,11 +182,15 @@ void WindowFilter::advance(std::uint64_t now) noexcept { ring().advance(now); }
 void WindowFilter::set_back(std::uint64_t now) noexcept { state_.now = std::min(state_.now, now); }
 
 void WindowFilter::clear() noexcept {
+  state_.inserted_in_slices.fill(0);
+  if (for_reading_) {
+    left_out_ = bit_array_.ring_slices;
+    return;
+  }
   constexpr std::size_t kPageWords = 4096 / sizeof(std::uint32_t);
   const std::span<std::uint32_t> words(bit_array_.words, plan_.bytes() / sizeof(std::uint32_t));
   for (std::size_t done = 0; done < words.size(); done += kPageWords)
     clear_words(words.subspan(done, std::min(kPageWords, words.size() - done)));
-  state_.inserted_in_slices.fill(0);
 }
 
 // ---- keys ---------------------------------------------------------------------------------------
@@ -174,6 +199,45 @@ bool WindowFilter::insert_hash(Hash128 hash) noexcept { return ring().insert(has
 
 std::size_t WindowFilter::do_insert(std::span<const Hash128> hashes, bool* fresh) noexcept {
   return ring().insert(hashes, fresh);
+}
+
+namespace {
+
+template <Layout kLayout>
+bool in_slice(const detail::WindowBitArray& array, std::uint32_t slice, Hash128 hash) noexcept {
+  return detail::LayoutOf<kLayout>::each_block(array, hash, [&](const detail::KeyBlock& at) {
+    return detail::ScalarBlock::test(detail::block_at(array, at.block, slice), at.low,
+                                     *array.masks);
+  });
+}
+
+}  // namespace
+
+// The kernels look at all slices. Only the keys that they find, in whatever slice, are looked up again here; so the
+// kernels of other filters need no test of each slice.
+bool WindowFilter::in_slice_of_now(Hash128 hash) const noexcept {
+  const auto has = plan_.slice.layout == Layout::blocked ? in_slice<Layout::blocked>
+                                                         : in_slice<Layout::blocked2>;
+  for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice)
+    if (!is_left_out(slice) && has(bit_array_, slice, hash)) return true;
+  return false;
+}
+
+std::size_t WindowFilter::contain_in_slices_of_now(std::span<const Hash128> hashes,
+                                                   bool* found) const noexcept {
+  std::array<bool, 1024> own;
+  std::size_t yes = 0;
+  for (std::size_t done = 0; done < hashes.size();) {
+    const auto part = hashes.subspan(done, std::min(own.size(), hashes.size() - done));
+    bool* answers = found == nullptr ? own.data() : found + done;
+    kernel_->contains_hashes(bit_array_, part.data(), part.size(), answers);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      answers[i] = answers[i] && in_slice_of_now(part[i]);
+      yes += answers[i] ? 1 : 0;
+    }
+    done += part.size();
+  }
+  return yes;
 }
 
 }  // namespace bloomery

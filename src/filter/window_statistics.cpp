@@ -2,6 +2,7 @@
 #include <bloomery/window_filter.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -28,6 +29,18 @@ std::uint32_t WindowFilter::live_slices() const noexcept {
 
 namespace {
 
+// The slices whose bits count, in their order in the ring.
+class CountedSlices {
+ public:
+  void add(std::uint32_t slice) noexcept { slices_[count_++] = slice; }
+  [[nodiscard]] auto begin() const noexcept { return slices_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return slices_.begin() + count_; }
+
+ private:
+  std::array<std::uint32_t, kMaxSlices + 1> slices_;
+  std::uint32_t count_ = 0;
+};
+
 std::uint64_t ones_in_slice(const detail::WindowBitArray& array, std::uint32_t slice,
                             const detail::BlockSample& sample) noexcept {
   std::uint64_t ones = 0;
@@ -38,16 +51,15 @@ std::uint64_t ones_in_slice(const detail::WindowBitArray& array, std::uint32_t s
   return ones;
 }
 
-// The number of bits that are set in any slice.
-std::uint64_t ones_in_any_slice(const detail::WindowBitArray& array,
+// The number of bits that are set in any of these slices.
+std::uint64_t ones_in_any_slice(const detail::WindowBitArray& array, const CountedSlices& slices,
                                 const detail::BlockSample& sample) noexcept {
   std::uint64_t ones = 0;
   sample.for_each_run([&](std::uint64_t first, std::uint64_t count) {
     for (std::uint64_t block = first; block < first + count; ++block)
       for (std::uint32_t word = 0; word < kBlockWords; ++word) {
         std::uint32_t any = 0;
-        for (std::uint32_t slice = 0; slice < array.ring_slices; ++slice)
-          any |= detail::block_at(array, block, slice)[word];
+        for (const std::uint32_t slice : slices) any |= detail::block_at(array, block, slice)[word];
         ones += static_cast<unsigned>(std::popcount(any));
       }
   });
@@ -78,7 +90,10 @@ Stats WindowFilter::stats(Precision precision) const noexcept {
   // are set in any slice. The second estimate gets worse as these bits near saturation, but the true
   // number is never above the sum of the slices' keys, and never below the largest of them.
   double sum = 0, largest = 0;
-  for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice) {
+  CountedSlices slices;
+  for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice)
+    if (!is_left_out(slice)) slices.add(slice);
+  for (const std::uint32_t slice : slices) {
     const double fill = share(ones_in_slice(bit_array_, slice, sample), looked_at);
     const double items = detail::estimated_items(plan_.slice, fill);
     all.fill += fill / bit_array_.ring_slices;
@@ -91,14 +106,20 @@ Stats WindowFilter::stats(Precision precision) const noexcept {
     all.fill_error = detail::fill_error(all.fill, plan_.slice.hashes,
                                         static_cast<double>(looked_at * bit_array_.ring_slices));
   all.current_fpr = 0 - std::expm1(log_none);  // never -0
-  const double any = share(ones_in_any_slice(bit_array_, sample), looked_at);
+  const double any = share(ones_in_any_slice(bit_array_, slices, sample), looked_at);
   all.estimated_items = std::clamp(detail::estimated_items(plan_.slice, any), largest, sum);
   return all;
 }
 
 double WindowFilter::fill() const noexcept {
   if (plan_.slice.bits == 0) return 1;
-  return share(detail::count_ones(bit_array_.words, plan_.bytes() * 8), plan_.bytes() * 8);
+  if (left_out_ == 0)
+    return share(detail::count_ones(bit_array_.words, plan_.bytes() * 8), plan_.bytes() * 8);
+  const detail::BlockSample all(bit_array_.blocks, Precision::exact);
+  std::uint64_t ones = 0;
+  for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice)
+    if (!is_left_out(slice)) ones += ones_in_slice(bit_array_, slice, all);
+  return share(ones, plan_.bytes() * 8);
 }
 
 double WindowFilter::current_fpr() const noexcept { return stats(Precision::exact).current_fpr; }

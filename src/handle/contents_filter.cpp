@@ -4,14 +4,10 @@
 #include <bloomery/counting_view.hpp>
 #include <bloomery/encode.hpp>
 
-#include "base/file.hpp"
-#include "base/zeros.hpp"
-#include "filter/window_ring.hpp"
 #include "format/kinds.hpp"
 #include "format/make_contents.hpp"
 #include "store/files.hpp"
 
-#include <cstring>
 #include <optional>
 #include <span>
 #include <utility>
@@ -34,34 +30,6 @@ bool is_ahead(const WindowFilter& filter, std::uint64_t now) noexcept {
   constexpr std::uint64_t k2020 = 1'577'836'800;  // in seconds since 1970
   const bool is_set = now >= k2020 || filter.now() < k2020;
   return is_set && filter.now() > now && filter.now() - now > filter.plan().window;
-}
-
-// The same filter with the bits of another one; if they are borrowed, nothing writes them.
-WindowFilter with_bits(const WindowFilter& filter, std::span<const std::byte> bits,
-                       BitMemory memory = {}) {
-  return WindowFilter::restore(filter.plan(), filter.hasher(), filter.state(),
-                               {const_cast<std::byte*>(bits.data()), bits.size()},
-                               std::move(memory));
-}
-
-// A copy in memory without the bits of the `over` oldest slices, which are to be cleared. It takes memory only for
-// blocks that are not zeros, and reads only where the bits may have some.
-WindowFilter copy_without(const WindowFilter& filter, std::uint64_t over,
-                          std::span<const File::Range> data) {
-  const std::uint32_t slices = filter.plan().ring_slices();
-  BitMemory memory(filter.plan().bytes());
-  const std::span<std::byte> bits = memory.bytes();
-  constexpr std::uint64_t kBytes = kBlockBits / 8;
-  if (over < slices)
-    for (const auto [from, to] : data)
-      for (std::uint64_t block = from / kBytes; block * kBytes < to; ++block) {
-        // The slice after the newest one is the oldest.
-        const std::uint64_t age = (block + slices - filter.state().newest - 1) % slices;
-        const auto bytes = filter.bytes().subspan(block * kBytes, kBytes);
-        if (age >= over && !is_zeros(bytes))
-          std::memcpy(bits.data() + block * kBytes, bytes.data(), kBytes);
-      }
-  return with_bits(filter, bits, std::move(memory));
 }
 
 std::unique_ptr<Contents> empty_contents(const FilterPlan& plan, const Hasher& hasher) {
@@ -294,10 +262,13 @@ class FileFilter final : public OfContents {
   void merge(const CountingView& other) override { file_.merge(other); }
   bool reload() override {
     if (access_ == Access::write) return Impl::reload();
-    const bool changed = file_.reload();
-    if (!changed) return false;
+    try {
+      if (!file_.reload()) return false;
+    } catch (...) {
+      window_.reset();  // its bits may have changed
+      throw;
+    }
     window_.reset();
-    owns_bits_ = false;
     return true;
   }
   [[nodiscard]] const FilterFile* file() const noexcept override { return &file_; }
@@ -313,14 +284,9 @@ class FileFilter final : public OfContents {
     if (access_ == Access::write && !closed_)
       return back ? file_.set_back(now) : file_.advance(now);
     const WindowFilter& there = *window();
-    const std::uint64_t over =
-        back ? 0 : slices_between(there.now(), now, there.plan().slice_length());
-    if (over != 0 && !owns_bits_) {
-      window_ = copy_without(there, over, Files::data(file_));
-      owns_bits_ = true;
-    } else if (!window_) {
-      window_ = with_bits(there, there.bytes());
-    }
+    if (!window_)
+      window_ = WindowFilter::restore_for_reading(there.plan(), there.hasher(), there.state(),
+                                                  there.bytes());
     back ? window_->set_back(now) : window_->advance(now);
   }
 
@@ -328,9 +294,9 @@ class FileFilter final : public OfContents {
   Access access_;
   bool closed_ = false;
   bool loading_ = false;
-  // As it is now, for a reader or after close(), if the file is behind.
+  // As it is now, for a reader or after close(), if the file is behind. It has the bits of the file, so that one line
+  // does not read all of them.
   std::optional<WindowFilter> window_;
-  bool owns_bits_ = false;  // otherwise window_ has those of the file, and only its time differs
 };
 
 }  // namespace

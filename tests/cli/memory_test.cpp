@@ -1,12 +1,16 @@
 // One line costs little of a large filter: what it needs of the file is read, and the statistics are sampled.
 #include <gtest/gtest.h>
+#include <bloomery/filter_file.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <numeric>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "support/effort.hpp"
+#include "support/in_child.hpp"
 #include "tool.hpp"
 
 namespace bloomery::test {
@@ -65,6 +69,31 @@ TEST_P(LargeFilter, IsNotReadForOneLine) {
     // The system maps much around each of the 64 places that a plot looks at, but not all of the file.
     EXPECT_LT(ran.most_memory, words[1] == "--plot" ? kLarge : kSmall)
         << words[0] << " " << words[1];
+  }
+}
+
+// Nor is the file of a window that must forget slices first, which a reader may not clear in it.
+TEST_F(ToolTest, AWindowThatIsBehindIsNotCopiedForOneLine) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has memory of its own";
+  const std::string filter = path("w");
+  const Ran made = run({"create", "-q", filter, "--window", "80h", "-n", "100M", "-p", "1%"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  ASSERT_GE(std::filesystem::file_size(filter), 3 * kSmall);
+  // In another process, since the tool's memory counts that of the process which starts it.
+  ASSERT_TRUE(in_child([&] {
+    FilterFile file = FilterFile::open(filter, {.access = Access::write});
+    std::vector<std::uint64_t> keys(400'000);  // in nearly every page
+    std::iota(keys.begin(), keys.end(), 0);
+    file.insert_many(keys);
+    file.set_back(file.window().now() - std::uint64_t{15} * 3600);
+    file.close();
+    return true;
+  }));
+  for (const Arguments& words :
+       {Arguments{"check", filter}, {"check", "-q", filter}, {"info", filter}}) {
+    const Ran ran = run(words, "5\n");
+    EXPECT_LE(ran.code, 1) << ran.err;
+    EXPECT_LT(ran.most_memory, kSmall) << words[0] << " " << words[1];
   }
 }
 

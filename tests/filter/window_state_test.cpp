@@ -4,11 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "support/moved_from.hpp"
+#include "support/random.hpp"
 #include "support/windows.hpp"
 
 namespace bloomery::test {
@@ -47,6 +51,105 @@ TEST(Window, RestoreBorrows) {
   EXPECT_EQ(filter.bytes().data(), memory.bytes().data());
   filter.insert(1);
   EXPECT_TRUE(WindowFilter::restore(plan, Hasher(), {}, memory.bytes()).may_contain(1));
+}
+
+void expect_same(const Stats& ours, const Stats& theirs) {
+  EXPECT_EQ(ours.fill, theirs.fill);
+  EXPECT_EQ(ours.fill_error, theirs.fill_error);
+  EXPECT_EQ(ours.sampled, theirs.sampled);
+  EXPECT_EQ(ours.estimated_items, theirs.estimated_items);
+  EXPECT_EQ(ours.current_fpr, theirs.current_fpr);
+  EXPECT_EQ(ours.over_capacity, theirs.over_capacity);
+}
+
+// What a filter for reading says is what a copy says that clears its slices.
+void expect_like_copy(const WindowFilter& reader, const WindowFilter& copied,
+                      std::span<const Hash128> keys) {
+  EXPECT_EQ(reader.state(), copied.state());
+  for (const Precision precision : {Precision::sampled, Precision::exact})
+    expect_same(reader.stats(precision), copied.stats(precision));
+  EXPECT_EQ(reader.fill(), copied.fill());
+  EXPECT_EQ(reader.live_slices(), copied.live_slices());
+  std::vector<char> ours(keys.size()), theirs(keys.size());
+  const auto answers = [](std::vector<char>& of) {
+    return std::span<bool>(reinterpret_cast<bool*>(of.data()), of.size());
+  };
+  const std::size_t found = copied.may_contain_hashes(keys, answers(theirs));
+  EXPECT_EQ(reader.may_contain_hashes(keys, answers(ours)), found);
+  EXPECT_EQ(reader.may_contain_hashes(keys), found);
+  EXPECT_EQ(ours, theirs);
+  for (std::size_t i = 0; i < keys.size(); i += 7)
+    ASSERT_EQ(reader.may_contain_hash(keys[i]), theirs[i] != 0);
+  const WindowFilter again = reader.copy();
+  EXPECT_TRUE(std::ranges::equal(again.bytes(), copied.bytes()));
+}
+
+TEST(Window, ForReadingLeavesOutWhatACopyClears) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2})
+    for (const std::uint32_t slices : {1U, 2U, 8U, 64U})
+      for (const std::uint64_t part : {1U, 2U, 200U}) {  // twice the capacity, full, sparse
+        const WindowPlan plan = window_plan(kSeconds, slices * 10, 6400, 0.05, slices, layout);
+        WindowFilter filter(plan);
+        Random random(part);
+        std::vector<Hash128> keys;
+        // Around the ring and a half, so that the newest slice is in the middle.
+        for (std::uint32_t slice = 0; slice < slices * 3 / 2 + 2; ++slice) {
+          filter.advance(1000 + slice * 10);
+          for (std::uint64_t i = 0; i < 2 * plan.slice.capacity / part; ++i)
+            filter.insert_hash(keys.emplace_back(random.hash()));
+        }
+        for (int i = 0; i < 3000; ++i) keys.push_back(random.hash());
+        const std::vector<std::byte> before(filter.bytes().begin(), filter.bytes().end());
+        const auto for_reading = [&] {
+          return WindowFilter::restore_for_reading(plan, filter.hasher(), filter.state(),
+                                                   filter.bytes());
+        };
+        const std::uint32_t step = slices == 64 ? 9 : 1;
+        for (std::uint32_t over = 0; over <= slices + 2; over += step) {
+          SCOPED_TRACE(testing::Message() << to_string(layout) << " " << slices << " slices, 2/"
+                                          << part << " full, " << over << " over");
+          WindowFilter reader = for_reading(), copied = filter.copy();
+          for (WindowFilter* each : {&reader, &copied}) each->advance(filter.now() + over * 10);
+          expect_like_copy(reader, copied, keys);
+          // And then in steps, with a clock that is set back between them.
+          const std::uint64_t later = filter.now() + over * 10;
+          for (const std::uint64_t now : {later + 10, later + 15, later + 40}) {
+            for (WindowFilter* each : {&reader, &copied}) {
+              each->advance(now);
+              each->set_back(now - 5);
+            }
+            expect_like_copy(reader, copied, keys);
+          }
+          WindowFilter moved = std::move(reader);
+          expect_like_copy(moved, copied, keys);
+          reader = std::move(moved);
+          for (WindowFilter* each : {&reader, &copied}) each->clear();
+          expect_like_copy(reader, copied, keys);
+        }
+        EXPECT_TRUE(std::ranges::equal(before, filter.bytes()));
+      }
+}
+
+TEST(Window, ForReadingIsSampledAsACopyIs) {
+  const WindowPlan plan = window_plan(kSeconds, 20, 10'000'000, 0.05, 2, Layout::blocked);
+  ASSERT_GT(plan.slice.blocks(), 65'536U);
+  WindowFilter filter(plan);
+  Random random(1);
+  std::vector<Hash128> keys(400'000);
+  for (std::uint64_t now = 100; now < 150; now += 10) {
+    filter.advance(now);
+    std::ranges::generate(keys, [&] { return random.hash(); });
+    filter.insert_hashes(keys);
+  }
+  for (std::uint64_t over = 1; over <= 3; ++over) {
+    WindowFilter copied = filter.copy();
+    WindowFilter reader =
+        WindowFilter::restore_for_reading(plan, filter.hasher(), filter.state(), filter.bytes());
+    for (WindowFilter* each : {&reader, &copied}) each->advance(filter.now() + over * 10);
+    EXPECT_TRUE(reader.stats().sampled);
+    SCOPED_TRACE(over);
+    expect_same(reader.stats(), copied.stats());
+  }
 }
 
 TEST(Window, RestoreRefusesWhatNoFilterCanBe) {

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 #include <bloomery/bloomery.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
@@ -28,7 +30,7 @@ TEST(AnyWindow, ForgetsByTheTimeThatItIsTold) {
     EXPECT_TRUE(each->may_contain("a"));
   }
   file.close();
-  AnyFilter reader = AnyFilter::open(scratch / "w");  // forgets in memory of its own
+  AnyFilter reader = AnyFilter::open(scratch / "w");  // forgets, and the file stays
   for (AnyFilter* each : {&memory, &file, &reader}) {
     each->close();  // look-ups still work, and go on forgetting
     each->advance(1'079);
@@ -111,7 +113,7 @@ TEST(AnyWindow, OfAReaderIsSetBackToo) {
   EXPECT_EQ(AnyFilter::open(scratch / "w").file()->window().now(), 9'000'000'000U);
 }
 
-// A reader forgets in memory of its own, until it opens the file again.
+// A reader forgets for itself alone, until it opens the file again.
 TEST(AnyWindow, OfAReaderIsThatOfTheFileAfterAReload) {
   const Scratch scratch;
   AnyFilter writer = AnyFilter::create(scratch / "w", kSeconds);
@@ -130,6 +132,43 @@ TEST(AnyWindow, OfAReaderIsThatOfTheFileAfterAReload) {
   EXPECT_EQ(reader.stats().live_slices, 1U);
   reader.advance(1'300);
   EXPECT_FALSE(reader.may_contain("b"));
+}
+
+// A reader and a closed writer leave out in the bits of the file what a filter in memory clears.
+TEST(AnyWindow, OfAReaderSaysWhatOneInMemorySays) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2}) {
+    const Scratch scratch;
+    FilterSpec spec = kSeconds;
+    spec.capacity = 400;
+    spec.layout = layout;
+    AnyFilter file = AnyFilter::create(scratch / "w", spec);
+    std::uint64_t key = 0;
+    for (std::uint64_t now = 1'000; now < 1'130; now += 10) {
+      file.advance(now);
+      for (int i = 0; i < 50; ++i) file.insert(key++);
+    }
+    file.close();
+    const std::vector<std::byte> encoded = AnyFilter::open(scratch / "w").encode();
+    for (std::uint64_t over = 0; over <= 10; ++over) {
+      AnyFilter memory = AnyFilter::decode(encoded), reader = AnyFilter::open(scratch / "w");
+      for (const std::uint64_t now : {1'120 + over * 10, 1'125 + over * 10, 1'150 + over * 10}) {
+        SCOPED_TRACE(testing::Message() << to_string(layout) << ", " << over << " over, " << now);
+        memory.advance(now);
+        reader.advance(now);
+        for (const Precision precision : {Precision::sampled, Precision::exact}) {
+          const FilterStats ours = reader.stats(precision), theirs = memory.stats(precision);
+          EXPECT_EQ(ours.fill, theirs.fill);
+          EXPECT_EQ(ours.current_fpr, theirs.current_fpr);
+          EXPECT_EQ(ours.estimated_items, theirs.estimated_items);
+          EXPECT_EQ(ours.live_slices, theirs.live_slices);
+          EXPECT_EQ(ours.inserted, theirs.inserted);
+        }
+        for (std::uint64_t asked = 0; asked < key + 300; ++asked)
+          ASSERT_EQ(reader.may_contain(asked), memory.may_contain(asked)) << asked;
+      }
+      EXPECT_EQ(reader.encode(), encoded);
+    }
+  }
 }
 
 }  // namespace

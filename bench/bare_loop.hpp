@@ -1,4 +1,5 @@
-// The lower bounds: the best loops we know that fetch random 64-byte blocks and do nothing else, or store a word in each.
+// The lower bounds: the best loops we know that fetch random 64-byte blocks and do nothing else, or store a word in
+// each.
 //
 // The key itself chooses a block (keys are random, so there is no hash); the block is prefetched
 // `InFlight` keys ahead, and one word of it is read. The address is computed twice, which is cheaper than

@@ -1,7 +1,8 @@
 // What it costs to share a filter, and what a second thread gains.
 //
 // Threads share one ConcurrentFilter; each takes its part of the keys. A plain filter in one thread is
-// measured for comparison, and a loop that takes a lock and stores a word per block: the least that a shared insert does.
+// measured for comparison, and a loop that takes a lock and stores a word per block: the least that a shared insert
+// does.
 //
 // Then look-ups in one call, whose keys the filter itself distributes among threads.
 //

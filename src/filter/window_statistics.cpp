@@ -116,10 +116,10 @@ double WindowFilter::fill() const noexcept {
   if (left_out_ == 0)
     return share(detail::count_ones(bit_array_.words, plan_.bytes() * 8), plan_.bytes() * 8);
   const detail::BlockSample all(bit_array_.blocks, Precision::exact);
-  std::uint64_t ones = 0;
+  std::uint64_t found = 0;
   for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice)
-    if (!is_left_out(slice)) ones += ones_in_slice(bit_array_, slice, all);
-  return share(ones, plan_.bytes() * 8);
+    if (!is_left_out(slice)) found += ones_in_slice(bit_array_, slice, all);
+  return share(found, plan_.bytes() * 8);
 }
 
 double WindowFilter::current_fpr() const noexcept { return stats(Precision::exact).current_fpr; }

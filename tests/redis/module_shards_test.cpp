@@ -52,6 +52,9 @@ TEST(ModuleShards, TellsNewAbsentAndHowMany) {
   EXPECT_EQ(other.may_contain_many(texts, found), keys.views.size());
   EXPECT_EQ(std::ranges::count(found, false), 1);
   EXPECT_FALSE(found.back());
+  found.pop_back();
+  error_of([&] { (void)other.may_contain_many(texts, found); }, ErrorCode::invalid_argument);
+  EXPECT_EQ(other.acknowledged(), 0U);
   // 200 of 20,000 at 1 %, standard deviation 14; a filter that grows is below its rate.
   EXPECT_LT(other.may_contain_many(NumberedKeys("absent:", 20'000).views), 300U);
   EXPECT_EQ(other.insert_many({}), 0U);

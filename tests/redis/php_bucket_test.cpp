@@ -71,6 +71,10 @@ TEST(PhpBucket, IsSharedWithPhp) {
   bucket.may_contain_many(texts, found);
   EXPECT_TRUE(std::equal(found.begin(), found.end(), answers.get()));
 
+  found.resize(ours.views.size() - 1);
+  error_of([&] { bucket.insert_many(ours.views, found); }, ErrorCode::invalid_argument);
+  EXPECT_EQ(bucket.acknowledged(), 0U);
+
   const std::span<bool> too_few(answers.get(), ours.views.size() - 1);
   for (const auto& views : {ours.views, nobodys.views}) {
     error_of([&] { bucket.insert_many(views, too_few); }, ErrorCode::invalid_argument);

@@ -96,8 +96,12 @@ class TextCalls {
   }
   template <class A, class Self, class Operation>
   static std::size_t with_texts(Texts keys, A& answers, Self& filter, Operation operation) {
-    if constexpr (!std::same_as<std::remove_cv_t<A>, std::span<bool>>)
-      require_room(static_cast<std::size_t>(std::ranges::distance(answers)), keys.size());
+    if constexpr (!std::same_as<std::remove_cv_t<A>, std::span<bool>>) {
+      const auto room = static_cast<std::size_t>(std::ranges::distance(answers));
+      // A call without keys: acknowledged() tells of this call, and not of the one before.
+      if (room < keys.size()) (void)operation(filter, Texts(), {});
+      require_room(room, keys.size());
+    }
     return with_bools(answers, keys.size(), [&](std::span<bool> bools, std::size_t& given) {
       try {
         const std::size_t count = operation(filter, keys, bools);

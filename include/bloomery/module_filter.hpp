@@ -77,7 +77,9 @@ class ModuleFilter : private detail::TextCalls<ModuleFilter> {
   // True: the key was certainly not there before.
   bool insert(std::string_view key) { return insert_many({&key, 1}) == 1; }
   // False: the key was certainly never inserted.
-  [[nodiscard]] bool may_contain(std::string_view key) { return may_contain_many({&key, 1}) == 1; }
+  [[nodiscard]] bool may_contain(std::string_view key) const {
+    return may_contain_many({&key, 1}) == 1;
+  }
   // As in RedisFilter, for text and bytes.
   using TextCalls::insert_many;
   using TextCalls::may_contain_many;
@@ -110,8 +112,9 @@ class ModuleFilter : private detail::TextCalls<ModuleFilter> {
   friend detail::TextCalls<ModuleFilter>;
   explicit ModuleFilter(std::unique_ptr<detail::ModuleKeys> keys);
   std::size_t do_insert(Texts keys, std::span<bool> fresh);
-  std::size_t do_contain(Texts keys, std::span<bool> found);
+  std::size_t do_contain(Texts keys, std::span<bool> found) const;
   std::size_t do_remove(Texts keys, std::span<bool> removed);
+  void begin_call() const noexcept;  // of what acknowledged() counts
 
   std::unique_ptr<detail::ModuleKeys> keys_;
 };

@@ -138,12 +138,7 @@ class RedisFilter : public detail::KeyCalls<RedisFilter> {
   std::size_t do_insert(std::span<const Hash128> hashes, bool* fresh);
   std::size_t do_contain(std::span<const Hash128> hashes, bool* found) const;
   static constexpr std::size_t keys_at_once() noexcept { return 262'144; }
-  template <class Work>
-  std::size_t around_many(Work work, std::uint64_t /*keys*/) const {
-    begin();
-    return work();
-  }
-  void begin() const noexcept;  // of what acknowledged() counts
+  void begin_call() const noexcept;  // of what acknowledged() counts
 
   Plan plan_;
   Hasher hasher_;

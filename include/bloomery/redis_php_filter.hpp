@@ -55,7 +55,9 @@ class RedisPhpFilter : private detail::TextCalls<RedisPhpFilter> {
   void ask_older();
 
   bool insert(std::string_view key) { return insert_many({&key, 1}) == 1; }
-  [[nodiscard]] bool may_contain(std::string_view key) { return may_contain_many({&key, 1}) == 1; }
+  [[nodiscard]] bool may_contain(std::string_view key) const {
+    return may_contain_many({&key, 1}) == 1;
+  }
   // As in RedisFilter, for text and bytes.
   using TextCalls::insert_many;
   using TextCalls::may_contain_many;
@@ -85,7 +87,8 @@ class RedisPhpFilter : private detail::TextCalls<RedisPhpFilter> {
   friend detail::TextCalls<RedisPhpFilter>;
   RedisPhpFilter(const RedisPlace& place, const PhpScheme& scheme);
   std::size_t do_insert(Texts keys, std::span<bool> fresh);
-  std::size_t do_contain(Texts keys, std::span<bool> found);
+  std::size_t do_contain(Texts keys, std::span<bool> found) const;
+  void begin_call() const noexcept;  // of what acknowledged() counts
 
   RedisPlace place_;
   PhpScheme scheme_;

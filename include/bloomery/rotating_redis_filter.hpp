@@ -128,12 +128,7 @@ class RotatingRedisFilter : public detail::KeyCalls<RotatingRedisFilter> {
   std::size_t do_insert(std::span<const Hash128> hashes, bool* fresh);
   std::size_t do_contain(std::span<const Hash128> hashes, bool* found) const;
   static constexpr std::size_t keys_at_once() noexcept { return 65'536; }
-  template <class Work>
-  std::size_t around_many(Work work, std::uint64_t /*keys*/) const {
-    begin();
-    return work();
-  }
-  void begin() const noexcept;  // starts the count of acknowledged()
+  void begin_call() const noexcept;  // starts the count of acknowledged()
 
   // The generation in the header of one of the two strings. Error{mismatch}: the string belongs to another filter.
   std::uint64_t generation_in(detail::StringBits& bits, std::uint32_t shard) const;

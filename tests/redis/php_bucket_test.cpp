@@ -112,8 +112,11 @@ TEST(PhpBucket, TellsTheBitsThatAKeyHadAsSetbitDoes) {
   }
   EXPECT_GT(old_bits, 20U) << "something was tried";
   EXPECT_EQ(server.get("rptc"), server.get("theirs"));
+  EXPECT_TRUE(bucket.may_contain(keys.views[0]));
+  EXPECT_EQ(bucket.acknowledged(), 1U);
   error_of([&] { bucket.insert_bits("a key", std::span(before).first(2)); },
            ErrorCode::invalid_argument);
+  EXPECT_EQ(bucket.acknowledged(), 0U);
   const std::string whole = server.get("rptc");
   server.ask({"SET", "rptc", whole.substr(0, whole.size() / 2)});
   error_of([&] { bucket.insert_bits("a key", before); }, ErrorCode::corrupt);

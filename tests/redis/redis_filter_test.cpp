@@ -7,6 +7,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "support/effort.hpp"
 #include "support/in_child.hpp"
 #include "support/random.hpp"
+#include "support/read_once.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -131,6 +133,25 @@ TEST_P(RedisStrings, TakeOneKeyOfAnyKind) {
   EXPECT_EQ(filter.insert_many(std::vector<std::uint64_t>{}), 0U);
   EXPECT_EQ(filter.acknowledged(), 0U);
   EXPECT_EQ(filter.nodes(), 1U);
+}
+
+TEST_P(RedisStrings, AcknowledgeNothingOfARefusedCall) {
+  auto filter = create(plan(1'000, 0.001));
+  const std::vector<std::uint64_t> keys{1, 2, 3};
+  const auto refused = [&](auto call) {
+    EXPECT_EQ(filter.insert_many(keys), 0U);
+    EXPECT_EQ(filter.acknowledged(), keys.size());
+    error_of(call, ErrorCode::invalid_argument);
+    EXPECT_EQ(filter.acknowledged(), 0U);
+  };
+  std::array<bool, 2> room;
+  std::vector<bool> bits(2);
+  EXPECT_EQ(filter.insert_many(keys), keys.size());
+  refused([&] { filter.insert_many(keys, std::span(room)); });
+  refused([&] { filter.insert_many(keys, bits); });
+  refused([&] { filter.insert_many(ReadOnce<std::uint64_t>(keys), bits); });
+  refused([&] { (void)filter.may_contain_many(keys, bits); });
+  refused([&] { filter.insert_hashes(std::vector<Hash128>(3), bits); });
 }
 
 TEST_P(RedisStrings, SampleTheFillOfALargeFilter) {

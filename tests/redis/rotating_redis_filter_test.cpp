@@ -78,6 +78,9 @@ TEST_P(RotatingStrings, AnswerKeyByKey) {
   for (std::size_t i = 0; i < mixed.size(); ++i) EXPECT_EQ(found[i], i % 3 != 2) << i;
   EXPECT_EQ(filter.insert_many(mixed, found), 1'000U);
   for (std::size_t i = 0; i < mixed.size(); ++i) EXPECT_EQ(found[i], i % 3 == 2) << i;
+  EXPECT_EQ(filter.acknowledged(), mixed.size());
+  error_of([&] { filter.insert_many(mixed, found.first(1)); }, ErrorCode::invalid_argument);
+  EXPECT_EQ(filter.acknowledged(), 0U);
 }
 
 TEST_P(RotatingStrings, AnswerMoreKeysThanARoundTakes) {

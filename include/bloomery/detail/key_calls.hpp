@@ -49,6 +49,7 @@
 //     such as a commit or a round trip. It is called again before each part. The hashes are in allocated memory. The
 //     do_* is called even if there are no keys
 //   around_many(work, keys) const: returns work(), which does all parts of one call; `keys`: count_if_known
+//   begin_call() const noexcept: called first in each call, also in one that is refused
 //   If keys_at_once() or around_many() is not const, only calls that change the filter use it
 #pragma once
 
@@ -230,6 +231,10 @@ class KeyCalls {
   using Integers = std::span<const std::uint64_t>;
   using Hashes = std::span<const Hash128>;
 
+  static void begin(const F& filter) noexcept {
+    if constexpr (requires { filter.begin_call(); }) filter.begin_call();
+  }
+
   template <class Operation, class Self, class R>
   static std::size_t many(Self& filter, R& keys) {
     if constexpr (require_keys<R>())
@@ -239,12 +244,14 @@ class KeyCalls {
   }
   template <class Operation, class Self, class R, class A>
   static std::size_t many(Self& filter, R& keys, A& answers) {
-    if constexpr (!require_keys<R>())
+    if constexpr (!require_keys<R>()) {
       return 0;
-    else if constexpr (std::ranges::forward_range<R> || std::ranges::sized_range<R>)
+    } else if constexpr (std::ranges::forward_range<R> || std::ranges::sized_range<R>) {
       return with_answers<Operation>(filter, keys, answers);
-    else
+    } else {
+      begin(filter);
       return with_answers<Operation>(filter, hash_keys(filter.hasher(), keys), answers);
+    }
   }
 
   template <class Operation, class Self, class R, class A>
@@ -308,6 +315,7 @@ class KeyCalls {
   template <class Operation, class Self, class R, class A>
   static std::size_t with_answers(Self& filter, R&& keys, A& answers) {
     if constexpr (require_answers<A>()) {
+      begin(filter);
       using Answer = std::ranges::range_value_t<A>;
       if constexpr (std::same_as<std::remove_cv_t<A>, std::span<bool>>)
         if (answers.empty()) return run<Operation>(filter, keys, BoolAnswers{});
@@ -327,6 +335,7 @@ class KeyCalls {
   // `keys` is a range of keys or of hashes.
   template <class Operation, class Self, class R, class Answers>
   static std::size_t run(Self& filter, R&& keys, Answers answers) {
+    begin(filter);
     const auto work = [&] { return apply<Operation>(filter, keys, answers); };
     if constexpr (requires { filter.around_many(work, std::uint64_t{}); })
       return filter.around_many(work, count_if_known(keys));

@@ -29,82 +29,89 @@ inline constexpr bool kHoldsTexts =
      std::same_as<std::ranges::range_value_t<R>, std::string_view>);
 
 // A filter F derives privately from TextCalls<F>, makes it a friend, and names those calls that it has. Then it has
-// do_insert, do_contain and do_remove(Texts keys, std::span<bool> answers), as far as it has the calls. `answers` is empty
-// or has room for one per key; otherwise they throw Error{invalid_argument}. If they can fail between keys, F has
-// acknowledged().
+// do_insert, do_contain (const) and do_remove(Texts keys, std::span<bool> answers), as far as it has the calls. `answers`
+// is empty or has room for one per key; otherwise they throw Error{invalid_argument}. If they can fail between keys, F
+// has acknowledged(), and begin_call() const noexcept, which is called first in each call, also in one that is refused.
 template <class F>
 class TextCalls {
  public:
   using Texts = std::span<const std::string_view>;
 
   std::size_t insert_many(Texts keys, std::span<bool> fresh = {}) {
-    return self().do_insert(keys, fresh);
+    return apply<Insert>(self(), keys, fresh);
   }
   template <class R, class A = std::span<bool>>
   std::size_t insert_many(R&& keys, A&& fresh = A()) {
-    return many(keys, fresh, self(), [](auto& filter, Texts texts, std::span<bool> answers) {
-      return filter.do_insert(texts, answers);
-    });
-  }
-  std::size_t may_contain_many(Texts keys, std::span<bool> found = {}) {
-    return self().do_contain(keys, found);
-  }
-  template <class R, class A = std::span<bool>>
-  std::size_t may_contain_many(R&& keys, A&& found = A()) {
-    return many(keys, found, self(), [](auto& filter, Texts texts, std::span<bool> answers) {
-      return filter.do_contain(texts, answers);
-    });
+    return many<Insert>(self(), keys, fresh);
   }
   std::size_t may_contain_many(Texts keys, std::span<bool> found = {}) const {
-    return self().do_contain(keys, found);
+    return apply<Contain>(self(), keys, found);
   }
   template <class R, class A = std::span<bool>>
   std::size_t may_contain_many(R&& keys, A&& found = A()) const {
-    return many(keys, found, self(), [](auto& filter, Texts texts, std::span<bool> answers) {
-      return filter.do_contain(texts, answers);
-    });
+    return many<Contain>(self(), keys, found);
   }
   std::size_t remove_many(Texts keys, std::span<bool> removed = {}) {
-    return self().do_remove(keys, removed);
+    return apply<Remove>(self(), keys, removed);
   }
   template <class R, class A = std::span<bool>>
   std::size_t remove_many(R&& keys, A&& removed = A()) {
-    return many(keys, removed, self(), [](auto& filter, Texts texts, std::span<bool> answers) {
-      return filter.do_remove(texts, answers);
-    });
+    return many<Remove>(self(), keys, removed);
   }
 
  private:
-  template <class R, class A, class Self, class Operation>
-  static std::size_t many(R& keys, A& answers, Self& filter, Operation operation) {
+  struct Insert {
+    static std::size_t apply(F& filter, Texts keys, std::span<bool> fresh) {
+      return filter.do_insert(keys, fresh);
+    }
+  };
+  struct Contain {
+    static std::size_t apply(const F& filter, Texts keys, std::span<bool> found) {
+      return filter.do_contain(keys, found);
+    }
+  };
+  struct Remove {
+    static std::size_t apply(F& filter, Texts keys, std::span<bool> removed) {
+      return filter.do_remove(keys, removed);
+    }
+  };
+
+  static void begin(const F& filter) noexcept {
+    if constexpr (requires { filter.begin_call(); }) filter.begin_call();
+  }
+  // Self is F or const F.
+  template <class Operation, class Self>
+  static std::size_t apply(Self& filter, Texts keys, std::span<bool> answers) {
+    begin(filter);
+    return Operation::apply(filter, keys, answers);
+  }
+  template <class Operation, class Self, class R, class A>
+  static std::size_t many(Self& filter, R& keys, A& answers) {
     static_assert(TextRange<R>, "keys are a range of text or bytes");
     if constexpr (TextRange<R> && require_answers<A>()) {
+      begin(filter);
       if constexpr (std::convertible_to<R&, Texts>) {
-        return with_texts(Texts(keys), answers, filter, operation);
+        return with_texts<Operation>(filter, Texts(keys), answers);
       } else if constexpr (kHoldsTexts<R>) {
         std::vector<std::string_view> views;
         for (const auto& key : keys) views.emplace_back(key);
-        return with_texts(Texts(views), answers, filter, operation);
+        return with_texts<Operation>(filter, Texts(views), answers);
       } else {
         KeyPart copies(nullptr);
         for (auto&& key : keys) (void)copies.add(key);
-        return with_texts(copies.texts(), answers, filter, operation);
+        return with_texts<Operation>(filter, copies.texts(), answers);
       }
     } else {
       return 0;
     }
   }
-  template <class A, class Self, class Operation>
-  static std::size_t with_texts(Texts keys, A& answers, Self& filter, Operation operation) {
-    if constexpr (!std::same_as<std::remove_cv_t<A>, std::span<bool>>) {
-      const auto room = static_cast<std::size_t>(std::ranges::distance(answers));
-      // A call without keys: acknowledged() tells of this call, and not of the one before.
-      if (room < keys.size()) (void)operation(filter, Texts(), {});
-      require_room(room, keys.size());
-    }
+  template <class Operation, class Self, class A>
+  static std::size_t with_texts(Self& filter, Texts keys, A& answers) {
+    if constexpr (!std::same_as<std::remove_cv_t<A>, std::span<bool>>)
+      require_room(static_cast<std::size_t>(std::ranges::distance(answers)), keys.size());
     return with_bools(answers, keys.size(), [&](std::span<bool> bools, std::size_t& given) {
       try {
-        const std::size_t count = operation(filter, keys, bools);
+        const std::size_t count = Operation::apply(filter, keys, bools);
         given = keys.size();
         return count;
       } catch (...) {

@@ -195,12 +195,13 @@ ModuleFilter ModuleFilter::open(const RedisPlace& place) {
 std::size_t ModuleFilter::do_insert(Texts keys, std::span<bool> fresh) {
   return keys_->run(ItemOperation::insert, keys, fresh);
 }
-std::size_t ModuleFilter::do_contain(Texts keys, std::span<bool> found) {
+std::size_t ModuleFilter::do_contain(Texts keys, std::span<bool> found) const {
   return keys_->run(ItemOperation::test, keys, found);
 }
 std::size_t ModuleFilter::do_remove(Texts keys, std::span<bool> removed) {
   return keys_->run(ItemOperation::remove, keys, removed);
 }
+void ModuleFilter::begin_call() const noexcept { keys_->begin(); }
 std::size_t ModuleFilter::acknowledged() const noexcept { return keys_->acknowledged(); }
 ModuleInfo ModuleFilter::info() { return keys_->info(); }
 std::optional<ModuleFill> ModuleFilter::fill() { return keys_->fill(); }

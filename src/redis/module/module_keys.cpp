@@ -237,7 +237,6 @@ std::size_t ModuleKeys::run(ItemOperation operation, Items items, std::span<bool
     items = items.subspan(count);
     return count;
   };
-  batches_.begin();
   if (record_ && operation == ItemOperation::remove && !items.empty())
     throw Error(ErrorCode::wrong_kind,
                 name_of(0) +

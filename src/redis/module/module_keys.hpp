@@ -43,6 +43,7 @@ class ModuleKeys {
   // The shards of a record; their marker items show that they are still there.
   ModuleKeys(Cluster cluster, const ModuleRecord& record, std::vector<std::string> keys);
 
+  void begin() noexcept { batches_.begin(); }  // of what acknowledged() counts
   // Returns the number of true answers.
   std::size_t run(ItemOperation operation, Items items, std::span<bool> answers);
   [[nodiscard]] std::size_t acknowledged() const noexcept { return batches_.acknowledged(); }

@@ -137,7 +137,7 @@ RedisFilter RedisFilter::store(const RedisPlace& place, const FilterView& filter
   return open(place);
 }
 
-void RedisFilter::begin() const noexcept { bits_->begin(); }
+void RedisFilter::begin_call() const noexcept { bits_->begin(); }
 
 std::size_t RedisFilter::do_insert(std::span<const Hash128> hashes, bool* fresh) {
   return bits_->run(BitOperation::set, detail::bits_of(plan_, bits_->shards(), hashes),

@@ -145,18 +145,19 @@ void RedisPhpFilter::ask_older() {
 }
 
 std::size_t RedisPhpFilter::do_insert(Texts keys, std::span<bool> fresh) {
-  buckets_->begin();
   return buckets_->run(BitOperation::set, keys, fresh);
 }
 
-std::size_t RedisPhpFilter::do_contain(Texts keys, std::span<bool> found) {
-  buckets_->begin();
+std::size_t RedisPhpFilter::do_contain(Texts keys, std::span<bool> found) const {
   return buckets_->run(BitOperation::test, keys, found);
 }
+
+void RedisPhpFilter::begin_call() const noexcept { buckets_->begin(); }
 
 std::size_t RedisPhpFilter::acknowledged() const noexcept { return buckets_->acknowledged(); }
 
 std::size_t RedisPhpFilter::insert_bits(std::string_view key, std::span<bool> before) {
+  begin_call();
   if (before.size() < scheme_.hash_count())
     throw Error(ErrorCode::invalid_argument, "a key of " + scheme_.description() + " has " +
                                                  std::to_string(scheme_.hash_count()) +

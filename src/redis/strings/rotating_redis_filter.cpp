@@ -223,7 +223,7 @@ RotatingRedisFilter RotatingRedisFilter::open(const RedisPlace& place, const Red
   return {place, header, std::move(cluster)};
 }
 
-void RotatingRedisFilter::begin() const noexcept { generations_->begin(); }
+void RotatingRedisFilter::begin_call() const noexcept { generations_->begin(); }
 
 std::size_t RotatingRedisFilter::do_insert(std::span<const Hash128> hashes, bool* fresh) {
   return generations_->run(BitOperation::set, hashes, detail::answers_for(hashes, fresh));

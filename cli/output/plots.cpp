@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -48,23 +49,26 @@ double share_of(std::span<const std::byte> bytes, std::uint32_t counter_bits) {
   return static_cast<double>(counters_set(bytes, counter_bits)) / static_cast<double>(counters);
 }
 
-std::vector<double> shares_of(std::span<const std::byte> bytes, std::uint32_t counter_bits) {
+std::vector<double> shares_of(const AnyFilter::Array& array) {
+  const std::span<const std::byte> bytes = array.bytes;
   const std::size_t columns = std::min(kColumns, bytes.size());
   std::vector<double> shares;
   for (std::size_t i = 0; i < columns; ++i) {
     const std::size_t begin = bytes.size() * i / columns, end = bytes.size() * (i + 1) / columns;
-    shares.push_back(share_of(bytes.subspan(begin, end - begin), counter_bits));
+    shares.push_back(share_of(bytes.subspan(begin, end - begin), array.counter_bits));
   }
   return shares;
 }
 
-std::string sub_filters_plot(const ScalableFilter& filter) {
+std::string sub_filters_plot(std::span<const AnyFilter::Array> arrays) {
   std::string out = fmt::format("Share of ones in {} parts of each sub-filter's bits\n", kColumns);
   std::size_t number = 0;
-  for (const FilterView* sub_filter : filter.sub_filters())
-    out += fmt::format("{:>10} │{} {}\n", fmt::format("sub-filter {}", ++number),
-                       strip_chart(shares_of(sub_filter->bytes(), 1), 1),
-                       share_text(sub_filter->stats().fill));
+  for (const AnyFilter::Array& array : arrays) {
+    const std::vector<double> shares = shares_of(array);
+    out += fmt::format(
+        "{:>10} │{} {}\n", fmt::format("sub-filter {}", ++number), strip_chart(shares, 1),
+        share_text(std::reduce(shares.begin(), shares.end()) / static_cast<double>(shares.size())));
+  }
   return out;
 }
 
@@ -89,19 +93,12 @@ std::string fpr_plot(const FilterPlan& plan) {
   return out + fmt::format("   1x: {} keys\n", group_digits(all.capacity));
 }
 
-std::string fill_plot(const FilterFile& file) {
-  if (file.kind() == Kind::scalable) return sub_filters_plot(file.scalable());
-  std::span<const std::byte> bytes;
-  std::uint32_t counter_bits = 1;
-  if (file.kind() == Kind::counting) {
-    bytes = file.counting().bytes();
-    counter_bits = file.counting().counter_bits();
-  } else {
-    bytes = file.kind() == Kind::window ? file.window().bytes() : file.view().bytes();
-  }
-  const std::vector<double> shares = shares_of(bytes, counter_bits);
+std::string fill_plot(std::span<const AnyFilter::Array> arrays) {
+  if (arrays.size() != 1) return sub_filters_plot(arrays);
+  const std::vector<double> shares = shares_of(arrays.front());
   return fmt::format("Share of {} in {} parts of the filter, first to last\n",
-                     counter_bits == 1 ? "ones" : "counters that are not zero", shares.size()) +
+                     arrays.front().counter_bits == 1 ? "ones" : "counters that are not zero",
+                     shares.size()) +
          column_chart(shares, 1, kHeight - 1, shares.size(), share_text);
 }
 

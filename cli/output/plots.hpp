@@ -3,7 +3,7 @@
 
 #include "output/statistics.hpp"
 
-#include <bloomery/filter_file.hpp>
+#include <bloomery/any_filter.hpp>
 #include <bloomery/spec.hpp>
 
 #include <cstddef>
@@ -16,9 +16,9 @@ namespace bloomery::cli {
 // The false-positive rate of a plan as it fills, to four times its capacity.
 [[nodiscard]] std::string fpr_plot(const FilterPlan& plan);
 
-// The share of ones in each part of a filter's bits (of a counting filter: of counters that are
-// not zero); a strip for each sub-filter of one that grows. Reads at most 16 MiB of each.
-[[nodiscard]] std::string fill_plot(const FilterFile& file);
+// The share of ones in each part of a filter's bits (of a counting filter: of counters that are not zero); a strip for
+// each sub-filter if there are several. Reads at most 16 MiB of each.
+[[nodiscard]] std::string fill_plot(std::span<const AnyFilter::Array> arrays);
 
 // ---- `plan --table`: false-positive rates over bits per key and hashes (plan_table.cpp) -----------
 

@@ -99,12 +99,13 @@ void ApplyLines::acknowledge() {
 // ---- check ----------------------------------------------------------------------------------------
 
 void LookUpLines::reload() {
-  if (filter_.file() == nullptr) return;
+  if (never_behind_) return;
   try {
-    (void)filter_.reload();
+    if (!filter_.reload()) return;
   } catch (const Error& error) {
+    never_behind_ = error.code() == ErrorCode::wrong_kind;
     // Until something is at the path again, the answers are those of before.
-    if (error.code() != ErrorCode::missing) throw;
+    if (!never_behind_ && error.code() != ErrorCode::missing) throw;
     return;
   }
   if (*filter_.hasher() != *hashed_.hasher)
@@ -123,27 +124,15 @@ std::size_t LookUpLines::decide_lines(const Lines& lines, std::span<bool> answer
 
 // ---- dedup ----------------------------------------------------------------------------------------
 
-namespace {
-
-// How many more keys the newest slice takes.
-std::uint64_t room_in_slice(AnyFilter& filter, std::uint64_t slice) {
-  if (const FilterFile* const file = filter.file()) {
-    const WindowState& state = file->window().state();
-    return slice - state.inserted_in_slices[state.newest];
-  }
-  return (slice - filter.stats().inserted.value_or(0) % slice) % slice;
-}
-
-}  // namespace
-
 DedupLines::DedupLines(AnyFilter& filter, bool sync_output)
     : FilterLines(filter), sync_output_(sync_output) {
   if (filter.hasher() == nullptr)
     own_hasher_ = Hasher(HashFamily::siphash, random_seed(HashFamily::siphash));
-  const FilterSpec spec = filter.spec();
-  if (filter.in_memory() || !spec.window || spec.window->unit != WindowUnit::insertions) return;
-  slice_ = (spec.window->length + *spec.slices - 1) / *spec.slices;
-  left_ = room_in_slice(filter, slice_) + 1;
+  if (filter.in_memory()) return;
+  if (const auto room = filter.slice_room()) {
+    slice_ = room->length;
+    left_ = room->left + 1;
+  }
 }
 
 std::size_t DedupLines::decide_lines(const Lines& lines, std::span<bool> answers) {

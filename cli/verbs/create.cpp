@@ -31,10 +31,7 @@ int run_create(const Options& options) {
     inputs = find_inputs({options.files.begin() + 1, options.files.end()}, options.raw);
     narrow_new_files(inputs);
   }
-  // No flag replaces a filter of a module by an empty one.
-  const bool module =
-      AnyFilter::is_address(location) && location.find("+module") < location.find(':');
-  const bool fixed = options.force || module;
+  const bool fixed = options.force || !AnyFilter::can_replace(location, options.place());
   AnyFilter filter = naming_force(AnyFilter::display_name(location), fixed, [&] {
     return AnyFilter::create(location, options.spec, options.place());
   });

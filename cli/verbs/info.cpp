@@ -88,7 +88,7 @@ void describe(const Options& options, const std::string& location, const char* b
   AnyFilter filter = opened(options, location);
   const FilterStats stats = filter.stats(options.exact ? Precision::exact : Precision::sampled);
   const VerifyReport report = filter.verify();
-  if (options.plot && (filter.file() == nullptr || filter.file()->kind() == Kind::frozen))
+  if (options.plot && filter.arrays().empty())
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("{}: --plot draws files whose filters fill up; leave it out", filter.name()));
@@ -108,7 +108,7 @@ void describe(const Options& options, const std::string& location, const char* b
                                      : fmt::format("{}: {}", condition(report), report.detail));
     for (const auto& each : fill_rows(stats)) rows.push_back(each);
     std::string text = before + rows_text(rows);
-    if (options.plot) text.append("\n").append(fill_plot(*filter.file()));
+    if (options.plot) text.append("\n").append(fill_plot(filter.arrays()));
     print_result(text);
   }
   warn_if_over_capacity(stats, "create a larger one and add everything again");

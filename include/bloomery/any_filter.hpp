@@ -124,6 +124,10 @@ class AnyFilter : detail::KeyParts<AnyFilter> {
   // Whether the location is an address, valid or not, and not a path: it begins with a word and "://". The calls above
   // refuse an address with an unknown word: Error{invalid_argument}.
   [[nodiscard]] static bool is_address(std::string_view location) noexcept;
+  // Whether create() replaces a filter at the location if AnyOptions::replace is set. It never does in a module, nor bits
+  // of a PHP class. Error{invalid_argument}: the location is not valid.
+  [[nodiscard]] static bool can_replace(const std::string& location,
+                                        const AnyOptions& options = {});
 
   // ---- from one location to another ---------------------------------------------------------------
 
@@ -303,6 +307,20 @@ class AnyFilter : detail::KeyParts<AnyFilter> {
   // `exact` reads all of the bits. On a server, and in a sparse file that is mostly holes, the statistics always come
   // from a sample; Stats::sampled says so.
   [[nodiscard]] FilterStats stats(Precision precision = Precision::sampled);
+  // Of a window of insertions: how many keys each slice takes, and how many more the newest one takes before the oldest
+  // one is forgotten. nullopt: it is another filter, or the place does not report the window.
+  struct SliceRoom {
+    std::uint64_t length = 0;
+    std::uint64_t left = 0;
+  };
+  [[nodiscard]] std::optional<SliceRoom> slice_room();
+  // The bits or counters, if they are in this process: one array, or one for each sub-filter. Empty for a filter on a
+  // server and for a frozen one. Valid until the filter is changed, reloaded or closed.
+  struct Array {
+    std::span<const std::byte> bytes;
+    std::uint32_t counter_bits = 1;  // 1: of a filter that does not count
+  };
+  [[nodiscard]] std::vector<Array> arrays() const;
   // Checks this filter as the static verify does.
   [[nodiscard]] VerifyReport verify();
 

@@ -39,6 +39,22 @@ std::unique_ptr<Contents> empty_contents(const FilterPlan& plan, const Hasher& h
   return contents;
 }
 
+struct ArraysOf {
+  using Arrays = std::vector<AnyFilter::Array>;
+  Arrays operator()(const FilterView& filter) const { return {{.bytes = filter.bytes()}}; }
+  Arrays operator()(const CountingView& filter) const {
+    return {{.bytes = filter.bytes(), .counter_bits = filter.counter_bits()}};
+  }
+  Arrays operator()(const ScalableFilter& filter) const {
+    Arrays arrays;
+    for (const FilterView* sub_filter : filter.sub_filters())
+      arrays.push_back({.bytes = sub_filter->bytes()});
+    return arrays;
+  }
+  Arrays operator()(const WindowFilter& filter) const { return {{.bytes = filter.bytes()}}; }
+  Arrays operator()(const FrozenFilter&) const { return {}; }
+};
+
 // The common part of filters in memory and in files.
 class OfContents : public AnyFilter::Impl {
  public:
@@ -62,6 +78,15 @@ class OfContents : public AnyFilter::Impl {
     if (const FilterView* delta = contents().delta())
       add_delta(stats, std::get<FrozenPlan>(*plan()), *delta, *stats.inserted, precision);
     return stats;
+  }
+  [[nodiscard]] std::optional<AnyFilter::SliceRoom> slice_room() final {
+    if (window() == nullptr || needs_time()) return std::nullopt;
+    const std::uint64_t length = window()->plan().slice_length();
+    const WindowState& state = window()->state();
+    return AnyFilter::SliceRoom{length, length - state.inserted_in_slices[state.newest]};
+  }
+  [[nodiscard]] std::vector<AnyFilter::Array> arrays() const final {
+    return visit(contents(), ArraysOf());
   }
   [[nodiscard]] const FilterView* plain() const noexcept final {
     return contents().as<FilterView>();

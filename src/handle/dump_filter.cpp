@@ -58,6 +58,7 @@ class DumpFilter final : public AnyFilter::Impl {
   [[nodiscard]] FilterSpec spec() const override { return bits_->spec(); }
   [[nodiscard]] std::optional<FilterPlan> plan() const override { return bits_->plan(); }
   [[nodiscard]] FilterStats stats(Precision precision) override { return bits_->stats(precision); }
+  [[nodiscard]] std::vector<AnyFilter::Array> arrays() const override { return bits_->arrays(); }
   [[nodiscard]] VerifyReport verify() override { return verify_dump(name()); }
   [[nodiscard]] const FilterView* plain() const noexcept override { return bits_->plain(); }
 

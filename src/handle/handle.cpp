@@ -270,6 +270,8 @@ void AnyFilter::intersect(const AnyFilter& other) {
   throw Error(ErrorCode::wrong_kind,
               other.name() + ": only plain filters in memory or in files are intersected");
 }
+std::optional<AnyFilter::SliceRoom> AnyFilter::slice_room() { return impl().slice_room(); }
+std::vector<AnyFilter::Array> AnyFilter::arrays() const { return impl().arrays(); }
 void AnyFilter::clear() { impl().clear(); }
 AnyFilter AnyFilter::copy() { return AnyFilter(impl().copy()); }
 bool AnyFilter::reload() {

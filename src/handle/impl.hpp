@@ -58,6 +58,8 @@ class AnyFilter::Impl {
   virtual std::uint64_t begin_batch(std::string_view name);
 
   [[nodiscard]] virtual FilterStats stats(Precision precision) = 0;
+  [[nodiscard]] virtual std::optional<SliceRoom> slice_room() { return std::nullopt; }
+  [[nodiscard]] virtual std::vector<Array> arrays() const { return {}; }
   [[nodiscard]] virtual VerifyReport verify() = 0;
   virtual void sync() {}
   virtual void keep_alive() {}

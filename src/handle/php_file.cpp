@@ -81,6 +81,9 @@ class PhpBits : public AnyFilter::Impl {
     counted.fill = filter_.fill();
     return stats_of(filter_.scheme(), counted);
   }
+  [[nodiscard]] std::vector<AnyFilter::Array> arrays() const final {
+    return {{.bytes = filter_.bytes()}};
+  }
   [[nodiscard]] VerifyReport verify() override { return said(kPhpVerified); }
   [[nodiscard]] std::vector<std::byte> encode() final {
     refuse(ErrorCode::wrong_kind,

@@ -201,6 +201,16 @@ bool AnyFilter::is_address(std::string_view location) noexcept {
          location.substr(word).starts_with("://");
 }
 
+bool AnyFilter::can_replace(const std::string& location, const AnyOptions& options) {
+  switch (place_of(location)) {
+    case Place::file:
+      return !options.scheme;
+    case Place::server:
+      return !redis_url(location).module && !options.scheme;
+  }
+  __builtin_unreachable();
+}
+
 std::string AnyFilter::display_name(const std::string& location) {
   switch (place_of(location)) {
     case Place::file:

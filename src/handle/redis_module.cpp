@@ -53,6 +53,13 @@ class OfModule final : public OnServer<ModuleFilter> {
     if (filter_.shards()) stats.shards = {.count = *filter_.shards(), .nodes = filter_.nodes()};
     return stats;
   }
+  // The module clears a slice with the first key of the next one, so a slice may be full.
+  [[nodiscard]] std::optional<AnyFilter::SliceRoom> slice_room() override {
+    if (!spec_.window || spec_.window->unit != WindowUnit::insertions) return std::nullopt;
+    const std::uint64_t length = (spec_.window->length + *spec_.slices - 1) / *spec_.slices;
+    const std::uint64_t items = filter_.info().items;
+    return AnyFilter::SliceRoom{length, items == 0 ? length : length - 1 - (items - 1) % length};
+  }
   [[nodiscard]] VerifyReport verify() override {
     return said(
         filter_.shards()

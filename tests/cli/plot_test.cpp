@@ -62,6 +62,11 @@ TEST_F(Plot, InfoDrawsWhereTheOnesAreOfEveryKind) {
     EXPECT_EQ(count(ran.out, "100.0 %"), kind == "scalable" ? 0U : 1U);
     EXPECT_EQ(count(ran.out, " │"), kind == "scalable" ? 2U : 4U) << ran.out;
   }
+  const std::string php = "--scheme=php-hashes=BKDR,ELF,DEK";
+  ASSERT_EQ(run({"create", php, path("php")}).code, 0);
+  ASSERT_EQ(run({"add", php, path("php")}, "a\nb\n").code, 0);
+  EXPECT_TRUE(says(run({"info", php, path("php"), "--plot"}).out,
+                   "Share of ones in 64 parts of the filter"));
   ASSERT_EQ(run({"create", path("frozen"), "--kind", "frozen", "-p", "1%"}, "a\nb\n").code, 0);
   EXPECT_TRUE(is_error(run({"info", path("frozen"), "--plot"}), {"leave it out"}));
   // Empty: nothing but the axes.

@@ -49,6 +49,12 @@ TEST_F(Places, ForceSaysWhyItDoesNotReplace) {
     EXPECT_FALSE(says(ran.err, "--force"));
   }
   EXPECT_EQ(server().get("text"), "x");
+  EXPECT_EQ(run({"create", module("m"), "-n", "1K", "-p", "1%"}).code, 0);
+  const Ran ran = run({"create", module("m"), "-n", "1K", "-p", "1%"});
+  EXPECT_TRUE(is_error(ran, {"exists already", "choose another key"}));
+  EXPECT_FALSE(says(ran.err, "--force"));
+  EXPECT_TRUE(is_error(run({"create", "--force", module("m"), "-n", "1K", "-p", "1%"}),
+                       {"is not replaced", "UNLINK"}));
 }
 
 TEST_F(Places, RotateSaysWhatItCannot) {

@@ -200,6 +200,31 @@ TEST_F(AnyOnServer, AFilterOfAModuleHasTheNumbersThatNobodyAskedFor) {
   }
 }
 
+TEST_F(AnyOnServer, AFilterOfAModuleTellsTheRoomOfItsSlice) {
+  const auto create = [&](const char* key, WindowUnit unit) {
+    return AnyFilter::create(at("redis+module", key), {.kind = Kind::window,
+                                                       .capacity = 40,
+                                                       .fpr = 1e-6,
+                                                       .window = Window{unit, 40},
+                                                       .slices = 4});
+  };
+  AnyFilter filter = create("insertions", WindowUnit::insertions);
+  const auto left = [&] { return filter.slice_room()->left; };
+  EXPECT_EQ(filter.slice_room()->length, 10U);
+  EXPECT_EQ(left(), 10U);
+  filter.insert("1");
+  EXPECT_EQ(left(), 9U);
+  filter.insert_many(text_keys("key", 9));
+  EXPECT_EQ(left(), 0U);
+  filter.insert_many(text_keys("other", 55));
+  EXPECT_EQ(left(), 5U);
+  EXPECT_TRUE(filter.arrays().empty());
+  EXPECT_FALSE(create("seconds", WindowUnit::seconds).slice_room());
+  EXPECT_FALSE(AnyFilter::create(at("redis+module", "plain"), {.capacity = 40, .fpr = 0.01})
+                   .slice_room()
+                   .has_value());
+}
+
 // What a module chooses itself, or cannot have, is refused before anything is made.
 TEST_F(AnyOnServer, AFilterOfAModuleTakesWhatAModuleHas) {
   const std::string one = at("redis+module", "x"),

@@ -82,6 +82,19 @@ TEST(Places, RefusesAnAddressOfNoPlace) {
 }
 
 // Writers that share a file and name no durability have that of the process.
+TEST(Places, KnowsWhereCreateReplaces) {
+  EXPECT_TRUE(AnyFilter::can_replace("f.bloom"));
+  EXPECT_TRUE(AnyFilter::can_replace("redis://h?key=k"));
+  EXPECT_TRUE(AnyFilter::can_replace("redis+cluster://h?key=k"));
+  EXPECT_FALSE(AnyFilter::can_replace("redis+module://h?key=k"));
+  EXPECT_FALSE(AnyFilter::can_replace("redis+module+cluster://h?key=k"));
+  const AnyOptions php{.scheme = PhpScheme::string_hashes("BKDR,ELF,DEK")};
+  EXPECT_FALSE(AnyFilter::can_replace("bits", php));
+  EXPECT_FALSE(AnyFilter::can_replace("redis://h?key=k", php));
+  expect_error(ErrorCode::invalid_argument, {"redis://"},
+               [] { (void)AnyFilter::can_replace("nowhere://h?key=k"); });
+}
+
 TEST(Places, ASharedFileNeedsNoDurability) {
   const Scratch scratch;
   const FilterSpec spec{.capacity = 100, .fpr = 0.01};

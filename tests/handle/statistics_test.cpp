@@ -13,6 +13,19 @@
 namespace bloomery::test {
 namespace {
 
+// The arrays of a filter are all of its bits or counters.
+void check_arrays(const AnyFilter& filter, const FilterStats& stats) {
+  std::uint64_t bytes = 0;
+  for (const AnyFilter::Array& array : filter.arrays()) {
+    bytes += array.bytes.size();
+    EXPECT_EQ(array.counter_bits, stats.counters ? stats.counters->bits : 1);
+  }
+  EXPECT_EQ(bytes, stats.frozen ? 0 : stats.bytes);
+  EXPECT_EQ(filter.arrays().size(), stats.kind == Kind::scalable ? stats.sub_filters.size()
+                                    : stats.frozen               ? 0
+                                                                 : 1);
+}
+
 // Fills the same filter in memory and in a file, and checks what they and their copies say.
 void check_everywhere(const FilterSpec& spec, const std::function<void(AnyFilter&)>& filled,
                       const std::function<void(const FilterStats&)>& check) {
@@ -27,6 +40,13 @@ void check_everywhere(const FilterSpec& spec, const std::function<void(AnyFilter
   for (AnyFilter* each : {&memory, &file, &reader, &decoded, &copy}) {
     const FilterStats stats = each->stats(Precision::exact);
     check(stats);
+    check_arrays(*each, stats);
+    const auto room = each->slice_room();
+    EXPECT_EQ(room.has_value(), spec.window && spec.window->unit == WindowUnit::insertions);
+    if (room) {
+      EXPECT_EQ(room->length, stats.window->slice_length());
+      EXPECT_EQ(room->left, room->length - *stats.inserted % room->length);
+    }
     EXPECT_EQ(stats.identity, each->file() == nullptr ? "" : each->file()->identity());
     EXPECT_EQ(stats.identity.empty(), each->file() == nullptr);
   }

@@ -12,7 +12,6 @@
 #include "commands/command.hpp"
 #include "commands/settings.hpp"
 #include "values/dump_header.hpp"
-#include "values/plans.hpp"
 #include "values/sizes.hpp"
 
 namespace bloomery::server {

@@ -14,7 +14,6 @@
 #include <string>
 
 #include "base/endian.hpp"
-#include "values/plans.hpp"
 
 namespace bloomery::server {
 
@@ -272,6 +271,27 @@ Header decode_header(std::span<const std::byte> bytes) {
   header.family = Family::redisbloom;
   static_cast<redisbloom::Header&>(header) = redisbloom::decode(bytes);
   return header;
+}
+
+legacy::redisbloom::SubFilter sizes_of(const Plan& plan) {
+  legacy::redisbloom::SubFilter sizes;
+  sizes.bytes = plan.bytes() * std::max(1U, counter_bits(plan.layout));
+  sizes.bits = plan.bits;
+  sizes.entries = plan.capacity;
+  sizes.error = plan.fpr;
+  sizes.bits_per_entry = plan.bits_per_key();
+  sizes.hashes = plan.hashes;
+  sizes.exponent = static_cast<std::uint8_t>(plan.layout);
+  return sizes;
+}
+
+Plan plan_of(const legacy::redisbloom::SubFilter& sizes) {
+  return {static_cast<Layout>(sizes.exponent), sizes.bits, sizes.hashes, sizes.entries,
+          sizes.error};
+}
+
+legacy::redisbloom::SubFilter plan_native(std::uint64_t capacity, double fpr) {
+  return sizes_of(plan(capacity, std::clamp(fpr, kMinFpr, kMaxFpr)));
 }
 
 }  // namespace bloomery::server

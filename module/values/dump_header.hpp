@@ -27,6 +27,7 @@
 
 #include <bloomery/frozen_plan.hpp>
 #include <bloomery/kind.hpp>
+#include <bloomery/plan.hpp>
 #include <bloomery/window_filter.hpp>
 
 #include <cstddef>
@@ -95,5 +96,14 @@ struct Header : legacy::redisbloom::Header {
 [[nodiscard]] std::vector<std::byte> encode_header(const Header& header);
 // Reads either format. Error{corrupt | newer_format}: no module writes these bytes.
 [[nodiscard]] Header decode_header(std::span<const std::byte> bytes);
+
+// A sub-filter in the library's layouts has the fields of RedisBloom's, so that a header has both in
+// one kind of table; the layout is in `exponent`. `bytes` is the size of its array: for counting
+// layouts, of the counters.
+[[nodiscard]] legacy::redisbloom::SubFilter sizes_of(const Plan& plan);
+[[nodiscard]] Plan plan_of(const legacy::redisbloom::SubFilter& sizes);
+// A new sub-filter; an `fpr` outside the library's range is replaced by the nearest one in it.
+// Error{too_large, invalid_argument}.
+[[nodiscard]] legacy::redisbloom::SubFilter plan_native(std::uint64_t capacity, double fpr);
 
 }  // namespace bloomery::server

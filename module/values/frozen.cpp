@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "server/pages.hpp"
-#include "values/plans.hpp"
 
 namespace bloomery::server {
 

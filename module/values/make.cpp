@@ -6,7 +6,6 @@
 #include "server/pages.hpp"
 #include "values/counting.hpp"
 #include "values/frozen.hpp"
-#include "values/plans.hpp"
 #include "values/scalable.hpp"
 #include "values/window.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "base/counts.hpp"
 #include "server/pages.hpp"
-#include "values/plans.hpp"
 
 namespace bloomery::server {
 

@@ -17,7 +17,7 @@ namespace bloomery::server {
 struct SubFilter {
   void* memory = nullptr;  // the allocation; the bits begin at bits_in() of it (value.hpp)
   legacy::redisbloom::SubFilter sizes;
-  // For native sub-filters, whose `sizes` are a plan (plans.hpp).
+  // For native sub-filters, whose `sizes` are a plan (dump_header.hpp).
   [[nodiscard]] Layout layout() const noexcept { return static_cast<Layout>(sizes.exponent); }
 };
 static_assert(sizeof(SubFilter) == 64);

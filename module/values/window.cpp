@@ -9,7 +9,6 @@
 #include "base/counts.hpp"
 #include "server/pages.hpp"
 #include "values/kernels.hpp"
-#include "values/plans.hpp"
 
 namespace bloomery::server {
 

@@ -12,7 +12,6 @@
 
 #include "counted_memory.hpp"
 #include "values.hpp"
-#include "values/plans.hpp"
 
 namespace {
 

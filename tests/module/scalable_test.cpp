@@ -11,7 +11,6 @@
 
 #include "counted_memory.hpp"
 #include "values.hpp"
-#include "values/plans.hpp"
 #include "values/sizes.hpp"
 
 namespace {

@@ -53,18 +53,16 @@ class FakeOs final : public Os, public FakeFaults {
   void cannot_exchange() { exchanges_ = false; }
   // Another program gives a file another name, which replaces what had that.
   void move(const std::string& from, const std::string& to) {
-    seen_[to] = hard_[to] = seen_.at(from);
-    seen_.erase(from);
-    hard_.erase(from);
+    directory_.change_both(from, to, directory_.find(from));
   }
   [[nodiscard]] bool stopped() const { return stopped_ != nullptr; }
   [[nodiscard]] std::uint64_t failed_syncs() const { return failed_syncs_; }
-  [[nodiscard]] std::size_t names() const { return seen_.size(); }
+  [[nodiscard]] std::size_t names() const { return directory_.names().size(); }
   [[nodiscard]] std::size_t open_files() const { return handles_.size(); }
   [[nodiscard]] std::size_t mappings() const { return mapped_.size(); }
   // Gives a file to others; the process is user 1 of group 1 and those that join() adds.
   void give(const std::string& path, std::uint32_t user, std::uint32_t group, std::uint32_t mode) {
-    Node& node = *seen_.at(path);
+    Node& node = directory_.at(path);
     node.user = user;
     node.group = group;
     node.mode = mode;
@@ -74,7 +72,7 @@ class FakeOs final : public Os, public FakeFaults {
 
   // The bytes of a file as programs see them, to look at or to damage (on the device too).
   [[nodiscard]] std::vector<std::byte> contents(const std::string& path) const {
-    const Node& node = *seen_.at(path);
+    const Node& node = directory_.at(path);
     return {node.data.get(), node.data.get() + node.size};
   }
   void put(const std::string& path, const std::vector<std::byte>& bytes) {
@@ -83,12 +81,12 @@ class FakeOs final : public Os, public FakeFaults {
     node->size = bytes.size();
     node->harden(0, room_);
     node->hard_size = bytes.size();
-    seen_[path] = hard_[path] = node;
+    directory_.change_both("", path, std::move(node));
   }
   // All files as programs see them.
   [[nodiscard]] std::string files() const {
     std::string all;
-    for (const auto& [name, node] : seen_) {
+    for (const auto& [name, node] : directory_.names()) {
       all += name + '\n' + std::to_string(node->mode) + ' ' + std::to_string(node->size) + '\n';
       all.append(reinterpret_cast<const char*>(node->data.get()), node->size);
     }
@@ -96,7 +94,7 @@ class FakeOs final : public Os, public FakeFaults {
   }
   // Another program writes into a file, as cp does.
   void copy_over(const std::string& path, const std::vector<std::byte>& bytes) {
-    Node& node = *seen_.at(path);
+    Node& node = directory_.at(path);
     std::memset(node.data.get(), 0, node.size);
     std::copy(bytes.begin(), bytes.end(), node.data.get());
     node.size = bytes.size();
@@ -110,12 +108,7 @@ class FakeOs final : public Os, public FakeFaults {
     next->boot_ = from.boot_;
     next->next_inode_ = from.next_inode_;
     next->drawn_ = from.drawn_;
-    std::map<const Node*, std::shared_ptr<Node>> copies;
-    next->seen_ = fake_disk::copy(from.seen_, copies);
-    next->hard_ = fake_disk::copy(from.hard_, copies);
-    for (const fake_disk::NameChange& change : from.unsynced_)
-      next->unsynced_.push_back({change.from, change.to, fake_disk::copy(change.node, copies),
-                                 fake_disk::copy(change.exchanged, copies)});
+    next->directory_ = from.directory_.copy();
     return next;
   }
 
@@ -129,14 +122,9 @@ class FakeOs final : public Os, public FakeFaults {
     for (unsigned i = 0; i < 4; ++i)
       next->boot_[i] ^= static_cast<std::byte>((std::uint64_t{2} + seed) >> 8 * i);
     Random random(seed);
-    const auto kept = [&] { return seed == 1 || (seed > 1 && random() % 2 == 0); };
-    for (const fake_disk::NameChange& change : next->unsynced_)
-      if (kept()) change.apply(next->hard_);
-    next->unsynced_.clear();
-    next->seen_ = next->hard_;
-    fake_disk::decide_sectors(
-        next->seen_,
-        [&](std::uint64_t at) { return seed > 1 && at < whole_from && random() % 4 == 0; }, kept);
+    next->directory_.lose_power(
+        [&](std::uint64_t at) { return seed > 1 && at < whole_from && random() % 4 == 0; },
+        [&] { return seed == 1 || (seed > 1 && random() % 2 == 0); });
     return next;
   }
 
@@ -145,15 +133,14 @@ class FakeOs final : public Os, public FakeFaults {
   int open(const char* path, Open how) override {
     if (const int error = begin()) return error;
     if (how == Open::nameless) return new_handle(std::make_shared<Node>(next_inode_++, room_));
-    const auto found = seen_.find(path);
+    std::shared_ptr<Node> node = directory_.find(path);
     if (how == Open::create || how == Open::create_private) {
-      if (found != seen_.end()) return -EEXIST;
-      change_name("", path, std::make_shared<Node>(next_inode_++, room_));
-      seen_[path]->mode = how == Open::create ? 0644 : 0600;
-    } else if (found == seen_.end()) {
-      return -ENOENT;
+      if (node) return -EEXIST;
+      node = std::make_shared<Node>(next_inode_++, room_);
+      node->mode = how == Open::create ? 0644 : 0600;
+      directory_.change("", path, node);
     }
-    return new_handle(seen_[path]);
+    return node ? new_handle(std::move(node)) : -ENOENT;
   }
   int close(int fd) override {
     const int error = begin();
@@ -185,10 +172,7 @@ class FakeOs final : public Os, public FakeFaults {
       ++failed_syncs_;
       return error;
     }
-    Node& node = *handles_.at(fd);
-    for (const auto& [at, count] : node.written) node.harden(at, count);
-    node.written.clear();
-    node.hard_size = node.size;
+    handles_.at(fd)->sync();
     return 0;
   }
   // These bytes and nothing else, though Linux may do more.
@@ -235,9 +219,9 @@ class FakeOs final : public Os, public FakeFaults {
   }
   int stat_path(const char* path, Stat& out) override {
     if (const int error = begin()) return error;
-    const auto found = seen_.find(path);
-    if (found == seen_.end()) return -ENOENT;
-    out = found->second->stat();
+    const auto node = directory_.find(path);
+    if (!node) return -ENOENT;
+    out = node->stat();
     return 0;
   }
   int chmod(int fd, std::uint32_t mode) override {
@@ -278,46 +262,39 @@ class FakeOs final : public Os, public FakeFaults {
   }
   int rename(const char* from, const char* to) override {
     if (const int error = begin()) return error;
-    if (seen_.count(from) == 0) return -ENOENT;
-    change_name(from, to, seen_[from]);
-    return 0;
+    return change_name(from, to);
   }
   int rename_new(const char* from, const char* to) override {
     if (const int error = begin()) return error;
-    if (seen_.count(to) != 0) return -EEXIST;
-    if (seen_.count(from) == 0) return -ENOENT;
-    change_name(from, to, seen_[from]);
-    return 0;
+    return directory_.find(to) ? -EEXIST : change_name(from, to);
   }
   int exchange(const char* one, const char* other) override {
     if (const int error = begin()) return error;
     if (!exchanges_) return -EOPNOTSUPP;
-    if (seen_.count(one) == 0 || seen_.count(other) == 0) return -ENOENT;
-    unsynced_.push_back({one, other, seen_[one], seen_[other]});
-    unsynced_.back().apply(seen_);
+    if (!directory_.find(one) || !directory_.find(other)) return -ENOENT;
+    directory_.exchange(one, other);
     return 0;
   }
   int unlink(const char* path) override {
     if (const int error = begin()) return error;
-    if (seen_.count(path) == 0) return -ENOENT;
-    change_name(path, "", nullptr);
+    if (!directory_.find(path)) return -ENOENT;
+    directory_.change(path, "", nullptr);
     return 0;
   }
   int sync_directory(const char*) override {
     if (const int error = begin()) return error;
-    hard_ = seen_;
-    unsynced_.clear();
+    directory_.sync();
     return 0;
   }
   int resolve(const char* path, std::string& out) override {
     if (const int error = begin()) return error;
-    if (seen_.count(path) == 0 && std::ranges::count(kDirectories, path) == 0) return -ENOENT;
+    if (!directory_.find(path) && std::ranges::count(kDirectories, path) == 0) return -ENOENT;
     out = path;
     return 0;
   }
   int path_of(int fd, std::string& out) override {
     if (const int error = begin()) return error;
-    for (const auto& [name, node] : seen_)
+    for (const auto& [name, node] : directory_.names())
       if (node == handles_.at(fd)) {
         out = name;
         return 0;
@@ -326,19 +303,11 @@ class FakeOs final : public Os, public FakeFaults {
   }
   int try_lock(int fd) override {
     if (const int error = begin()) return error;
-    fake_disk::Locks& locks = handles_.at(fd)->locks;
-    if (locks.are_of_others(fd)) return -EAGAIN;
-    locks.sharing.clear();
-    locks.alone = fd;
-    return 0;
+    return handles_.at(fd)->locks.take(fd) ? 0 : -EAGAIN;
   }
   int try_share(int fd) override {
     if (const int error = begin()) return error;
-    fake_disk::Locks& locks = handles_.at(fd)->locks;
-    if (locks.alone != 0 && locks.alone != fd) return -EAGAIN;
-    locks.alone = 0;
-    locks.sharing.insert(fd);
-    return 0;
+    return handles_.at(fd)->locks.share(fd) ? 0 : -EAGAIN;
   }
   int unlock(int fd) override {
     const int error = begin();
@@ -352,10 +321,7 @@ class FakeOs final : public Os, public FakeFaults {
   // One process runs at a time, so nobody could wait for it.
   int hold_gate(int fd) override {
     if (const int error = begin()) return error;
-    int& gate = handles_.at(fd)->locks.gate;
-    if (gate != 0) return -EDEADLK;
-    gate = fd;
-    return 0;
+    return handles_.at(fd)->locks.take_gate(fd) ? 0 : -EDEADLK;
   }
   int leave_gate(int fd) override {
     const int error = begin();
@@ -377,9 +343,11 @@ class FakeOs final : public Os, public FakeFaults {
  private:
   using Node = fake_disk::Node;
 
-  void change_name(std::string from, std::string to, std::shared_ptr<Node> node) {
-    unsynced_.push_back({std::move(from), std::move(to), std::move(node), nullptr});
-    unsynced_.back().apply(seen_);
+  int change_name(const char* from, const char* to) {
+    auto node = directory_.find(from);
+    if (!node) return -ENOENT;
+    directory_.change(from, to, std::move(node));
+    return 0;
   }
 
   int new_handle(std::shared_ptr<Node> node) {
@@ -406,8 +374,7 @@ class FakeOs final : public Os, public FakeFaults {
   }
 
   std::set<std::uint32_t> groups_{1};
-  fake_disk::Names seen_, hard_;
-  std::vector<fake_disk::NameChange> unsynced_;
+  fake_disk::Directory directory_;
   std::map<int, std::shared_ptr<Node>> handles_;
   std::map<int, int> owners_;  // of handles: processes
   int process_ = 1, dead_ = 0;

@@ -3,6 +3,7 @@
 
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
+#include "format/forged_headers.hpp"
 #include "format/kinds.hpp"
 #include "store/scratch.hpp"
 #include "support/effort.hpp"
@@ -47,11 +48,7 @@ Start start_of(const Header& first, const Header& second) {
 template <class T>
 Start with_field(std::size_t at, T value) {
   Start start = start_of(sample(), sample());
-  for (const std::size_t copy : {std::size_t{0}, std::size_t{kHeaderBytes}}) {
-    store_le(start.data() + copy + at, value);
-    store_le64(start.data() + copy + kHeaderBytes - 8,
-               checksum(std::span(start).subspan(copy, kHeaderBytes - 8)));
-  }
+  change_headers(start, [&](std::byte* page) { store_le(page + at, value); });
   return start;
 }
 

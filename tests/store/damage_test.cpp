@@ -1,5 +1,6 @@
 // Every byte of a small file flipped, every truncation, in each state that a writer can leave:
 // refused with a reason, or exactly right.
+#include "format/forged_headers.hpp"
 #include "format/header_bytes.hpp"
 #include "format/journal.hpp"
 #include "store/session_script.hpp"
@@ -260,8 +261,7 @@ TEST(HostileHeader, IsRefusedBeforeAnythingIsMapped) {
     detail::Header header = good;
     change(header);
     auto bytes = left->bytes;
-    for (const std::size_t at : {std::size_t{0}, std::size_t{detail::kHeaderBytes}})
-      detail::encode_header(header, std::span(bytes).subspan(at).first<detail::kHeaderBytes>());
+    put_headers(bytes, header);
     for (const Access access : {Access::read, Access::write}) {
       const auto os = left->os.after_kill();
       os->put(kPath, bytes);

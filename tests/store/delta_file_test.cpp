@@ -2,8 +2,7 @@
 #include <bloomery/bloomery.hpp>
 
 #include "base/checksum.hpp"
-#include "base/endian.hpp"
-#include "format/layout.hpp"
+#include "format/forged_headers.hpp"
 #include "store/every_call.hpp"
 #include "store/session_script.hpp"
 #include "support/expect_error.hpp"
@@ -260,13 +259,10 @@ TEST_F(DeltaDamage, OfTheListIsSeenAfterAKill) {
   const auto mark = [&](std::vector<std::byte>& bytes) {
     Os::Id boot{};
     ASSERT_EQ(real_os().boot_id(boot), 0);
-    for (const std::size_t copy : {std::size_t{0}, std::size_t{detail::kHeaderBytes}}) {
-      std::byte* page = bytes.data() + copy;
+    change_headers(bytes, [&](std::byte* page) {
       page[14] = std::byte{1};
       std::ranges::copy(boot, page + 120);
-      detail::store_le64(page + detail::kHeaderBytes - 8,
-                         detail::checksum(std::span(page, detail::kHeaderBytes - 8)));
-    }
+    });
   };
   auto bytes = bytes_;
   mark(bytes);
@@ -288,12 +284,7 @@ TEST_F(DeltaDamage, OfTheHeaderIsRefused) {
   // Whether it has a delta, its bits, rate, hashes and layout, and zeros; other numbers than these are possible ones.
   for (const std::size_t at : {148U, 152U, 159U, 175U, 176U, 180U, 190U}) {
     auto bytes = bytes_;
-    for (const std::size_t copy : {std::size_t{0}, std::size_t{detail::kHeaderBytes}}) {
-      std::byte* page = bytes.data() + copy;
-      page[at] ^= std::byte{0x47};
-      detail::store_le64(page + detail::kHeaderBytes - 8,
-                         detail::checksum(std::span(page, detail::kHeaderBytes - 8)));
-    }
+    change_headers(bytes, [&](std::byte* page) { page[at] ^= std::byte{0x47}; });
     EXPECT_THROW((void)AnyFilter::decode(bytes), Error) << at;
   }
 }

@@ -2,6 +2,7 @@
 // makes: refused with a reason, or exactly right.
 #include <bloomery/bloomery.hpp>
 
+#include "format/forged_headers.hpp"
 #include "format/header_bytes.hpp"
 #include "format/kinds.hpp"
 #include "store/session_script.hpp"
@@ -123,8 +124,7 @@ TEST_P(DamagedFrozen, HeadersAreRefusedBeforeAnythingIsMapped) {
     auto bytes = bytes_;
     Header header = header_;
     change(std::get<FrozenPlan>(header.plan));
-    for (const std::size_t at : {std::size_t{0}, std::size_t{detail::kHeaderBytes}})
-      detail::encode_header(header, std::span(bytes).subspan(at).first<detail::kHeaderBytes>());
+    put_headers(bytes, header);
     EXPECT_FALSE(opens(bytes));
     EXPECT_FALSE(decodes(bytes));
   };

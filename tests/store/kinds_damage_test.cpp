@@ -1,7 +1,7 @@
 // Every byte of a small file of each kind flipped, every truncation, and headers that no writer
 // makes: refused with a reason, or exactly right.
-#include "base/checksum.hpp"
 #include "base/endian.hpp"
+#include "format/forged_headers.hpp"
 #include "format/header_bytes.hpp"
 #include "format/journal.hpp"
 #include "format/kinds.hpp"
@@ -264,8 +264,7 @@ TEST_P(HostileKind, HeadersAreRefusedBeforeAnythingIsMapped) {
     Header header =
         detail::decode_headers(std::span(bytes).first(detail::kBitsAt), bytes.size(), "f").header;
     change(header);
-    for (const std::size_t at : {std::size_t{0}, std::size_t{detail::kHeaderBytes}})
-      detail::encode_header(header, std::span(bytes).subspan(at).first<detail::kHeaderBytes>());
+    put_headers(bytes, header);
     os.put(kKindPath, bytes);
     for (const Access access : {Access::read, Access::write})
       EXPECT_EQ(code_of([&] { Files(os).open(kKindPath, {.access = access}); }),
@@ -328,15 +327,10 @@ TEST_P(HostileKind, FieldsOfTheSectionAreRefusedAsTheyAreOnTheDisk) {
   FakeOs os(kKindRoom);
   Files(os).create(kKindPath, GetParam().plan).close();
   const auto good = os.contents(kKindPath);
-  constexpr std::size_t kSumAt = detail::kHeaderBytes - 8;
   const auto refused = [&](std::size_t field, std::uint32_t value) -> std::string {
     SCOPED_TRACE("field " + std::to_string(field) + " is " + std::to_string(value));
     auto bytes = good;
-    for (const std::size_t at : {std::size_t{0}, std::size_t{detail::kHeaderBytes}}) {
-      const auto page = std::span(bytes).subspan(at).first<detail::kHeaderBytes>();
-      detail::store_le(page.data() + field, value);
-      detail::store_le64(page.data() + kSumAt, detail::checksum(page.first<kSumAt>()));
-    }
+    change_headers(bytes, [&](std::byte* page) { detail::store_le(page + field, value); });
     os.put(kKindPath, bytes);
     const std::string text = error_of([&] { Files(os).open(kKindPath); }, ErrorCode::corrupt);
     EXPECT_EQ(text.find("both copies"), std::string::npos)

@@ -4,8 +4,7 @@
 // The program has its own operator new, so it is one of its own.
 #include <bloomery/bloomery.hpp>
 
-#include "base/checksum.hpp"
-#include "base/endian.hpp"
+#include "format/forged_headers.hpp"
 #include "store/kinds.hpp"
 #include "store/scratch.hpp"
 
@@ -271,12 +270,7 @@ TEST(HostileSizes, AllocateNothingLarge) {
     const auto bytes = read_bytes(path);
     for (std::size_t byte = 0; byte < 240; ++byte) {
       auto hostile = bytes;
-      for (const std::size_t copy : {std::size_t{0}, std::size_t{4096}}) {
-        hostile[copy + byte] = std::byte{0xFF};
-        // Under a checksum that is right, as no accident makes it.
-        detail::store_le64(hostile.data() + copy + 4088,
-                           detail::checksum(std::span(hostile).subspan(copy, 4088)));
-      }
+      change_headers(hostile, [&](std::byte* page) { page[byte] = std::byte{0xFF}; });
       write_bytes(path, hostile);
       largest = 0;
       for (const Access access : {Access::read, Access::write}) {

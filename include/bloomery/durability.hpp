@@ -11,6 +11,8 @@
 // refused with Error{unclean}. A call that throws promises nothing. If a crash interrupts a call, some of its
 // keys may be found. In a plain filter these may be any of its keys; with `sync` they are the first keys or
 // all keys, once a writer has opened the file again. In the other kinds they are the first keys.
+//
+// A file of its own because the journals and sessions that filter_file.hpp stands on include it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // The version of the library that a program is compiled against, and a check for C++20, exceptions and 64 bits. The
 // build and the packages take their version from the three numbers here. (clang with libc++ needs libc++ 19 or later.)
+// A file of its own, which includes nothing, so that every other header can include it.
 #pragma once
 
 #if __cplusplus < 202002L

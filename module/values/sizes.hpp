@@ -1,4 +1,7 @@
 // How many bytes a filter takes, and how many items it has room for, by its header alone.
+//
+// A file of its own because it computes with the filters themselves (scalable.hpp), which the commands that ask it do
+// not include.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// XXH3-64 from xxHash.
+// XXH3-64 from xxHash, which is compiled into this file, and not into each one that wants a checksum.
 #include "base/checksum.hpp"
 
 #define XXH_INLINE_ALL

@@ -1,4 +1,6 @@
 // The checksum of everything that Bloomery writes: XXH3-64, seeded, the same on every CPU.
+//
+// A file of its own beside endian.hpp, because hashes, frozen filters and the module need its integers and no checksum.
 #pragma once
 
 #include <cstddef>

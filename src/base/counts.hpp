@@ -1,5 +1,8 @@
 // Counts that stay at the largest number: one that began again at 0 would be smaller than its parts, and what has such
 // a count could not be read again.
+//
+// A file of its own because filters, RedisBloom's dumps, the client of modules and the module itself count so, and
+// have no other header of src/base in common.
 #pragma once
 
 #include <cstdint>

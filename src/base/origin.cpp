@@ -1,4 +1,4 @@
-// Counts forks in the child.
+// Counts forks in the child. A file of its own so that the header needs nothing of <pthread.h>.
 #include "base/origin.hpp"
 
 #include <pthread.h>

@@ -1,5 +1,7 @@
 // The process in which an object was made. What has an effect outside of a process, such as giving up a lock, sending
 // on a connection or removing a temporary file, must not happen in the child of a fork: the parent goes on with it.
+//
+// A file of its own because connections to servers ask it too, and have nothing to do with files (file.hpp).
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,6 @@
 // Whether bytes are all zeros.
+//
+// A file of its own because most files that include it include nothing else of src/base.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,7 @@
 // The table of locks, and waiting for one.
+//
+// A file of its own because it is compiled for every CPU, and each file of kernels, which includes the header, for one
+// instruction set.
 #include "filter/stripes.hpp"
 
 #include <thread>

@@ -1,6 +1,7 @@
 // Makes the contents of a filter from its header and its bits, or from all of its bytes.
 //
-// The only unit that names the class of every kind.
+// The only unit that names the class of every kind. A file of its own because the class of frozen filters
+// (frozen_contents.hpp) stands on contents.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,7 @@
 // Divides a long range of keys among threads, part by part.
+//
+// A file of its own because the calls of every filter (key_calls.hpp) and the insert by regions (bulk_insert.hpp) stand
+// on it, and not on each other.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,6 @@
 // The AVX2 kernels: a block is in two registers; other layouts use this CPU's multiply and popcount instructions.
+//
+// A file of its own because it is compiled with the flags of its instruction set (instruction_sets.hpp).
 #include "filter/kernels/kernel_set.hpp"
 
 namespace bloomery::detail {

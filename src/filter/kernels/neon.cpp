@@ -1,4 +1,6 @@
 // The NEON kernels: a block is in four registers.
+//
+// A file of its own because it is compiled for 64-bit ARM only (instruction_sets.hpp).
 #include "filter/kernels/kernel_set.hpp"
 
 namespace bloomery::detail {

@@ -1,5 +1,7 @@
 // The scalar kernels: the reference implementation that tests compare all others with, and the kernels
 // for CPUs without a supported vector unit.
+//
+// A file of its own because it is compiled without the flags of any instruction set (instruction_sets.hpp).
 #include "filter/kernels/kernel_set.hpp"
 
 namespace bloomery::detail {

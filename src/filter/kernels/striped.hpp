@@ -65,9 +65,12 @@ struct StripedKeys : WholeBlocks<L, Set, RelaxedBlock<typename Set::Block>> {
   }
   static bool insert_one(const BitArray& array, Hash128 hash) noexcept {
     const auto blocks = L::blocks(array, hash);
-    // A locked instruction waits for earlier accesses, and later accesses wait for it.
-    if constexpr (L::kKeyBlocks > 1)
-      for (const KeyBlock& at : blocks) __builtin_prefetch(words_of(array, at), 1);
+    // A locked instruction waits for earlier accesses, and later accesses wait for it; prefetches do neither. The lock is
+    // in the second cache, and on its way while the block comes from memory.
+    for (const KeyBlock& at : blocks) {
+      if constexpr (L::kKeyBlocks > 1) __builtin_prefetch(words_of(array, at), 1);
+      __builtin_prefetch(&stripe_of(words_of(array, at)), 1);
+    }
     bool fresh = false;
     for (const KeyBlock& at : blocks)
       fresh |= insert_into(words_of(array, at), at.low, *array.masks);

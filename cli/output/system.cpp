@@ -2,6 +2,7 @@
 #include "output/system.hpp"
 
 #include <fmt/format.h>
+#include <linux/xattr.h>
 #include <poll.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -73,7 +74,8 @@ FileDescriptor::~FileDescriptor() {
 }
 
 bool has_access_list(const std::string& path) noexcept {
-  return ::getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
+  return ::getxattr(path.c_str(), XATTR_NAME_POSIX_ACL_ACCESS, nullptr, 0) >= 0 ||
+         (errno != ENODATA && errno != EOPNOTSUPP);
 }
 
 }  // namespace bloomery::cli

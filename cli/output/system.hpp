@@ -53,7 +53,7 @@ class FileDescriptor {
 // with a line on stderr and this exit code. Any other SIGBUS kills the tool as by default.
 void explain_lost_files(int exit_code);
 
-// Whether the file has an access control list: then the bits of its mode tell too little.
+// Whether the file has an access control list, or may have one: then the bits of its mode tell too little.
 [[nodiscard]] bool has_access_list(const std::string& path) noexcept;
 
 }  // namespace bloomery::cli

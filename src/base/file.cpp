@@ -195,7 +195,7 @@ void File::set_mode(std::uint32_t mode) {
 
 Os::Stat File::rights() const {
   Os::Stat found = stat();
-  found.has_acl = os_->has_acl(fd_);
+  found.has_acl = uninterrupted([&] { return os_->has_acl(fd_); }) != 0;
   return found;
 }
 

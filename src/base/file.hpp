@@ -116,7 +116,7 @@ class File {
   // A path that the file may have now; empty if the system does not tell.
   [[nodiscard]] std::string present_path() const;
   void set_mode(std::uint32_t mode);
-  // As stat(), and whether the file has an access control list.
+  // As stat(), and whether the file has an access control list. If the system does not tell, it counts as one.
   [[nodiscard]] Os::Stat rights() const;
   // Takes over the access control list of another file, which has one; with null it has none afterwards.
   void take_acl(const File* from);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/xattr.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -53,7 +54,13 @@ int nibble(char c) noexcept {
   return -1;
 }
 
-constexpr const char* kAcl = "system.posix_acl_access";
+constexpr const char* kAcl = XATTR_NAME_POSIX_ACL_ACCESS;
+
+// Of the size of that attribute.
+int is_there(ssize_t size) noexcept {
+  if (size >= 0) return 1;
+  return errno == ENODATA || errno == EOPNOTSUPP ? 0 : -errno;
+}
 
 class RealOs final : public Os {
  public:
@@ -126,8 +133,8 @@ class RealOs final : public Os {
   int chown(int fd, std::uint32_t user, std::uint32_t group) override {
     return or_errno(::fchown(fd, user, group));
   }
-  bool has_acl(int fd) override { return ::fgetxattr(fd, kAcl, nullptr, 0) > 0; }
-  bool has_acl(const char* path) override { return ::getxattr(path, kAcl, nullptr, 0) > 0; }
+  int has_acl(int fd) override { return is_there(::fgetxattr(fd, kAcl, nullptr, 0)); }
+  int has_acl(const char* path) override { return is_there(::getxattr(path, kAcl, nullptr, 0)); }
   int take_acl(int fd, int from) override {
     if (from < 0) {
       const int result = or_errno(::fremovexattr(fd, kAcl));

@@ -30,7 +30,7 @@ class Os {
     bool regular = false;
     std::uint64_t allocated = 0;  // bytes that it takes on the device
     std::uint64_t modified = 0;   // when its bytes were written last: nanoseconds since 1970
-    bool has_acl = false;         // as Os::has_acl says; only File::rights() and rights_of() ask
+    bool has_acl = false;         // or it is not known; only File::rights() and rights_of() ask
   };
   using Id = std::array<std::byte, 16>;
 
@@ -58,12 +58,12 @@ class Os {
   // As stat_path, but does not follow a symbolic link.
   virtual int stat_link(const char* path, Stat& out) { return stat_path(path, out); }
   virtual int chmod(int fd, std::uint32_t mode) = 0;
-  // Whether a file has an access control list. Then the group's bits of its mode are not the rights of its group, but
-  // the most that the list gives to anybody.
-  virtual bool has_acl(int /*fd*/) { return false; }
-  virtual bool has_acl(const char* /*path*/) { return false; }
-  // Gives a file the list of another one, which has one; with from -1, none.
-  virtual int take_acl(int /*fd*/, int /*from*/) { return 0; }
+  // 1 if a file has an access control list, else 0. Then the group's bits of its mode are not the rights of its group,
+  // but the most that the list gives to anybody.
+  virtual int has_acl(int fd) = 0;
+  virtual int has_acl(const char* path) = 0;
+  // Gives a file the list of another one, or -ENODATA if that has none; with from -1, none.
+  virtual int take_acl(int fd, int from) = 0;
   // The permissions that new files of this process do not get.
   virtual std::uint32_t umask() { return 0022; }
   static constexpr std::uint32_t kSame = UINT32_MAX;  // for chown: do not change it

@@ -164,6 +164,10 @@ TEST(RealOs, SaysWhatTheSystemRefuses) {
          if (real_os().try_share(fd) != -EAGAIN) return 2;
          return real_os().locked(fd) == -EACCES ? 0 : 3;
        }},
+      {SYS_fgetxattr, EIO, [&] { return real_os().has_acl(fd) == -EIO ? 0 : 1; }},
+      {SYS_fgetxattr, EOPNOTSUPP, [&] { return real_os().has_acl(fd) == 0 ? 0 : 1; }},
+      {SYS_getxattr, EIO, [&] { return real_os().has_acl(file.path().c_str()) == -EIO ? 0 : 1; }},
+      {SYS_getxattr, ENODATA, [&] { return real_os().has_acl(file.path().c_str()) == 0 ? 0 : 1; }},
       {SYS_fsync, EIO,
        [&] { return real_os().sync_directory((scratch / ".").c_str()) == -EIO ? 0 : 1; }},
       {SYS_lseek, EIO,

@@ -33,6 +33,9 @@ class OverReal : public Os {
   int chown(int fd, std::uint32_t user, std::uint32_t group) override {
     return real_os().chown(fd, user, group);
   }
+  int has_acl(int fd) override { return real_os().has_acl(fd); }
+  int has_acl(const char* p) override { return real_os().has_acl(p); }
+  int take_acl(int fd, int from) override { return real_os().take_acl(fd, from); }
   int map(int fd, std::size_t n, Map how, void*& out) override {
     return real_os().map(fd, n, how, out);
   }

@@ -91,12 +91,14 @@ struct Node {
         mode(from.mode),
         user(from.user),
         group(from.group),
+        acl(from.acl),
         written(from.written) {}
   std::uint64_t room;
   Room data, hard;
   std::uint64_t size = 0, hard_size = 0, inode;
   std::uint64_t modified = 0;  // counts the writes
   std::uint32_t mode = 0644, user = 1, group = 1;
+  bool acl = false;  // it has an access control list
   Locks locks;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> written;  // and not synced: at, count
   void harden(std::uint64_t at, std::uint64_t count) {

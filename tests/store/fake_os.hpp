@@ -60,9 +60,12 @@ class FakeOs final : public Os, public FakeFaults {
   [[nodiscard]] std::size_t names() const { return directory_.names().size(); }
   [[nodiscard]] std::size_t open_files() const { return handles_.size(); }
   [[nodiscard]] std::size_t mappings() const { return mapped_.size(); }
-  // Gives a file to others; the process is user 1 of group 1 and those that join() adds.
-  void give(const std::string& path, std::uint32_t user, std::uint32_t group, std::uint32_t mode) {
+  // Gives a file to others; the process is user 1 of group 1 and those that join() adds. `acl`: an access control list
+  // gives it to them.
+  void give(const std::string& path, std::uint32_t user, std::uint32_t group, std::uint32_t mode,
+            bool acl = false) {
     Node& node = directory_.at(path);
+    node.acl = acl;
     node.user = user;
     node.group = group;
     node.mode = mode;
@@ -228,6 +231,23 @@ class FakeOs final : public Os, public FakeFaults {
     if (const int error = begin()) return error;
     handles_.at(fd)->mode = mode;
     return 0;
+  }
+  int has_acl(int fd) override {
+    if (const int error = begin()) return error;
+    return handles_.at(fd)->acl ? 1 : 0;
+  }
+  int has_acl(const char* path) override {
+    if (const int error = begin()) return error;
+    const auto node = directory_.find(path);
+    return !node ? -ENOENT : node->acl ? 1 : 0;
+  }
+  int take_acl(int fd, int from) override {
+    if (const int error = begin()) return error;
+    Node& node = *handles_.at(fd);
+    node.acl = from >= 0;
+    if (from < 0) return 0;
+    node.mode = handles_.at(from)->mode;
+    return handles_.at(from)->acl ? 0 : -ENODATA;
   }
   // As for a user without rights: groups may be changed if it is in them.
   int chown(int fd, std::uint32_t user, std::uint32_t group) override {

@@ -4,7 +4,7 @@
 #include <bloomery/bloomery.hpp>
 
 #include "store/disk/rights.hpp"
-#include "store/fake_os.hpp"
+#include "store/every_call.hpp"
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
 
@@ -185,6 +185,33 @@ TEST(NewFile, HasTheRightsThatAllItsSourcesHave) {
     ASSERT_EQ(os.stat_path("/dir/f", now), 0);
     EXPECT_EQ(now.group, c.group) << c.sources.size();
     EXPECT_EQ(now.mode, c.mode) << std::oct << now.mode;
+  }
+}
+
+// Whichever call fails: also those that look for the list and take it over.
+TEST(NewFile, AdmitsNobodyWhereItsSourceHasAListThatItHasNot) {
+  const std::string old = "/dir/old";
+  FakeOs os;
+  Files(os).create(old, plan_of(Layout::blocked)).close();
+  os.give(old, 1, 1, 0640, true);
+  for (const std::string& made : {old, std::string("/dir/new")}) {
+    const auto make = [&](FakeOs& on) {
+      std::vector<Os::Stat> inputs;
+      if (made != old) inputs = detail::rights_of(on, {&old, 1});
+      Files(on).rebuild(made, plan_of(Layout::blocked), {}, inputs).close();
+    };
+    const auto expect_closed = [&](FakeOs& after) {
+      Os::Stat there;
+      if (after.stat_path(made.c_str(), there) != 0) return;
+      const bool has_list = after.has_acl(made.c_str()) == 1;
+      EXPECT_EQ(has_list, made == old);
+      EXPECT_EQ(there.mode, has_list ? 0640U : 0600U);
+    };
+    const auto sane = os.after_kill();
+    make(*sane);
+    EXPECT_EQ(sane->contents(made).empty(), false);
+    expect_closed(*sane);
+    EXPECT_GT(fail_at_every_call(os, make, expect_closed), 20U);
   }
 }
 

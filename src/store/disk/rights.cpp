@@ -2,6 +2,7 @@
 #include "store/disk/rights.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 namespace bloomery::detail {
 
@@ -39,8 +40,12 @@ std::vector<Os::Stat> rights_of(Os& os, std::span<const std::string> paths) {
   std::vector<Os::Stat> rights;
   for (const std::string& path : paths) {
     Os::Stat found;
-    if (uninterrupted([&] { return os.stat_path(path.c_str(), found); }) != 0) continue;
-    found.has_acl = os.has_acl(path.c_str());
+    const int looked = uninterrupted([&] { return os.stat_path(path.c_str(), found); });
+    // Nobody can open it by this path, or it is an address, which is a bad path anywhere.
+    if (looked == -ENOENT || looked == -ENOTDIR || looked == -EACCES || looked == -ENAMETOOLONG)
+      continue;
+    if (looked < 0) throw os_error(-looked, path, "look at it");
+    found.has_acl = uninterrupted([&] { return os.has_acl(path.c_str()); }) != 0;
     rights.push_back(found);
   }
   return rights;

@@ -27,7 +27,7 @@ namespace bloomery::detail {
 // input has too.
 //
 // An access control list comes along from the replaced file itself (`old`, if it is known), and only if nothing narrows
-// the permissions. Otherwise the file is closed to all but its user where there is a list.
+// the permissions. Otherwise the file is closed to all but its user where there is a list, or may be one.
 void take_rights(File& file, const Os::Stat* replaced, std::span<const Os::Stat> inputs,
                  const File* old = nullptr);
 

@@ -27,6 +27,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,6 +82,10 @@ class PhpFilter : private detail::TextCalls<PhpFilter> {
   // A filter with the bits of a Redis string, which may be shorter than the scheme's bits: Redis ends a
   // string at the last byte that was written. Error{mismatch}: it is longer, or has ones past the last bit.
   static PhpFilter load(PhpScheme scheme, std::span<const std::byte> string);
+  // The same for a string of `size` bytes, which read(string) writes. They are zeros before, and take no memory where
+  // it leaves them.
+  static PhpFilter load(PhpScheme scheme, std::uint64_t size,
+                        const std::function<void(std::span<std::byte> string)>& read);
 
   // Adds a key. True: it was certainly not there before.
   bool insert(std::string_view key) noexcept;

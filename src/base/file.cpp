@@ -7,6 +7,8 @@
 #include <system_error>
 #include <vector>
 
+#include "base/zeros.hpp"
+
 namespace bloomery::detail {
 
 namespace {
@@ -122,6 +124,16 @@ void File::write(std::span<const std::byte> from, std::uint64_t offset) {
     if (done <= 0) throw os_error(done == 0 ? EIO : static_cast<int>(-done), path_, "write");
     from = from.subspan(static_cast<std::size_t>(done));
     offset += static_cast<std::uint64_t>(done);
+  }
+}
+
+void File::write_sparsely(std::span<const std::byte> from, std::uint64_t offset) {
+  constexpr std::size_t kStep = std::size_t{64} << 10;
+  while (!from.empty()) {
+    const auto step = from.first(std::min(kStep, from.size()));
+    if (!is_zeros(step)) write(step, offset);
+    from = from.subspan(step.size());
+    offset += step.size();
   }
 }
 

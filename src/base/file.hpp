@@ -96,6 +96,8 @@ class File {
   // As read, but returns -errno instead of throwing (-ENODATA: the file ends before `to` is full).
   [[nodiscard]] int try_read(std::span<std::byte> to, std::uint64_t offset) const noexcept;
   void write(std::span<const std::byte> from, std::uint64_t offset);
+  // As write, but leaves out long zeros: they become holes, where the file has nothing yet. It may end before them.
+  void write_sparsely(std::span<const std::byte> from, std::uint64_t offset);
   void sync() const;  // data, and the metadata that is needed to find it
   // As sync, but may sync only these bytes, which were just written there.
   void sync_written(std::span<const std::byte> from, std::uint64_t offset);

@@ -11,7 +11,6 @@
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
 #include "base/text.hpp"
-#include "base/zeros.hpp"
 #include "format/header_bytes.hpp"
 #include "store/disk/new_file.hpp"
 #include "store/disk/opened.hpp"
@@ -115,9 +114,9 @@ WholeFile::~WholeFile() {
   if (!scratch_.empty()) (void)real_os().unlink(scratch_.c_str());
 }
 
-// Long zeros become a hole: a filter of a sparse file has many.
+// A filter of a sparse file has many zeros.
 void WholeFile::write(std::span<const std::byte> bytes) {
-  if (bytes.size() < kChunkBytes || !is_zeros(bytes)) file_.write(bytes, at_);
+  file_.write_sparsely(bytes, at_);
   at_ += bytes.size();
 }
 

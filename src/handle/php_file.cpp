@@ -37,6 +37,18 @@ File opened(const std::string& path, Opening how) {
   return file;
 }
 
+// Leaves out its holes: the bytes are zeros.
+void read_around_holes(const File& file, std::span<std::byte> string) {
+  // Bytes that a program stored may be only in memory, and some file systems report them as a hole.
+  if (file.stat().allocated < string.size()) file.sync();
+  std::uint64_t at = 0;
+  while (const auto data = file.next_data(at)) {
+    if (data->from >= string.size()) break;
+    at = std::min<std::uint64_t>(data->to, string.size());
+    file.read(string.subspan(data->from, at - data->from), data->from);
+  }
+}
+
 PhpFilter loaded(const File& file, const PhpScheme& scheme) {
   const Os::Stat status = file.stat();
   const std::uint64_t most = (scheme.bits() + 7) / 8;
@@ -47,12 +59,14 @@ PhpFilter loaded(const File& file, const PhpScheme& scheme) {
                 "path and the scheme",
                 file.path(), status.size, most));
   if (status.size == 0) return PhpFilter(scheme);
-  const Mapping mapping = file.map(status.size, Os::Map::shared_read);
-  if (is_filter_file(mapping.bytes()) || is_dump(mapping.bytes()))
+  const Mapping start =
+      file.map(std::min<std::uint64_t>(status.size, kBitsAt), Os::Map::shared_read);
+  if (is_filter_file(start.bytes()) || is_dump(start.bytes()))
     throw Error(ErrorCode::mismatch, file.path() +
                                          " is a filter file of Bloomery, not the bits of a PHP "
                                          "class; leave the scheme out");
-  return PhpFilter::load(scheme, mapping.bytes());
+  return PhpFilter::load(scheme, status.size,
+                         [&](std::span<std::byte> string) { read_around_holes(file, string); });
 }
 
 class PhpBits : public AnyFilter::Impl {

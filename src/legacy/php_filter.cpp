@@ -51,17 +51,23 @@ void visit_offsets(const PhpScheme& scheme, std::string_view key, Visit visit) n
 PhpFilter::PhpFilter(PhpScheme scheme) : scheme_(scheme), memory_((scheme.bits() + 7) / 8) {}
 
 PhpFilter PhpFilter::load(PhpScheme scheme, std::span<const std::byte> string) {
+  return load(scheme, string.size(),
+              [&](std::span<std::byte> out) { std::ranges::copy(string, out.begin()); });
+}
+
+PhpFilter PhpFilter::load(PhpScheme scheme, std::uint64_t size,
+                          const std::function<void(std::span<std::byte> string)>& read) {
   const std::uint64_t bytes = (scheme.bits() + 7) / 8;
-  if (string.size() > bytes)
-    throw Error(ErrorCode::mismatch, "the string has " + std::to_string(string.size()) +
-                                         " bytes, and " + scheme.description() + " at most " +
+  if (size > bytes)
+    throw Error(ErrorCode::mismatch, "the string has " + std::to_string(size) + " bytes, and " +
+                                         scheme.description() + " at most " +
                                          std::to_string(bytes) + "; check the scheme and the key");
+  PhpFilter filter(scheme);
+  read(filter.memory_.bytes().first(size));
   const auto beyond = static_cast<int>(bytes * 8 - scheme.bits());
-  if (string.size() == bytes && (string.back() & std::byte((1 << beyond) - 1)) != std::byte{0})
+  if ((filter.bytes().back() & std::byte((1 << beyond) - 1)) != std::byte{0})
     throw Error(ErrorCode::mismatch, "the string has ones past the last bit of " +
                                          scheme.description() + "; check its bits");
-  PhpFilter filter(scheme);
-  if (!string.empty()) std::memcpy(filter.memory_.bytes().data(), string.data(), string.size());
   return filter;
 }
 

@@ -91,7 +91,48 @@ void PrintTo(const SparseCase& one, std::ostream* out) {
   *out << one.kind.name << ' ' << text_of(one.state) << (one.right_sums ? "" : ", wrong sums");
 }
 
-class SparseFile : public testing::TestWithParam<SparseCase> {
+// A sparse file, and what work with it costs.
+class Cheap {
+ protected:
+  // Of everything in the directory.
+  [[nodiscard]] std::uint64_t disk() const {
+    std::uint64_t bytes = 0;
+    for (const auto& entry : fs::directory_iterator(scratch_ / "")) {
+      struct stat found {};
+      if (::stat(entry.path().c_str(), &found) == 0)
+        bytes += static_cast<std::uint64_t>(found.st_blocks) * 512;
+    }
+    return bytes;
+  }
+  // What a process that does this needs at most; an Error in it is an answer too.
+  void expect_cheap(const char* what, const std::function<void()>& work) const {
+    SCOPED_TRACE(what);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      int code = 0;
+      try {
+        work();
+      } catch (const Error&) {
+      } catch (...) {
+        code = 1;
+      }
+      ::_exit(disk() > kMostDisk ? 2 : code);
+    }
+    int status = 0;
+    struct rusage used {};
+    ::wait4(child, &status, 0, &used);
+    EXPECT_EQ(status, 0) << "2 << 8: too much disk while it was open";
+    // A sanitizer has memory of its own.
+    EXPECT_TRUE(kSanitized || static_cast<std::uint64_t>(used.ru_maxrss) * 1024 <= kMostMemory)
+        << used.ru_maxrss << " KiB";
+    EXPECT_LE(disk(), kMostDisk);
+  }
+
+  const Scratch scratch_;  // on a disk: a hole in memory reads as data
+  const std::string path_ = scratch_ / "f";
+};
+
+class SparseFile : public testing::TestWithParam<SparseCase>, protected Cheap {
  protected:
   SparseFile() {
     Os& os = real_os();
@@ -130,42 +171,6 @@ class SparseFile : public testing::TestWithParam<SparseCase> {
     file.write(std::span(chunk).first(detail::partition_table_bytes(1)), detail::kBitsAt + at);
     sums[at / detail::kChunkBytes] = detail::chunk_sum(at / detail::kChunkBytes, chunk);
   }
-  // Of everything in the directory.
-  [[nodiscard]] std::uint64_t disk() const {
-    std::uint64_t bytes = 0;
-    for (const auto& entry : fs::directory_iterator(scratch_ / "")) {
-      struct stat found {};
-      if (::stat(entry.path().c_str(), &found) == 0)
-        bytes += static_cast<std::uint64_t>(found.st_blocks) * 512;
-    }
-    return bytes;
-  }
-  // What a process that does this needs at most; an Error in it is an answer too.
-  void expect_cheap(const char* what, const std::function<void()>& work) const {
-    SCOPED_TRACE(what);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      int code = 0;
-      try {
-        work();
-      } catch (const Error&) {
-      } catch (...) {
-        code = 1;
-      }
-      ::_exit(disk() > kMostDisk ? 2 : code);
-    }
-    int status = 0;
-    struct rusage used {};
-    ::wait4(child, &status, 0, &used);
-    EXPECT_EQ(status, 0) << "2 << 8: too much disk while it was open";
-    // A sanitizer has memory of its own.
-    EXPECT_TRUE(kSanitized || static_cast<std::uint64_t>(used.ru_maxrss) * 1024 <= kMostMemory)
-        << used.ru_maxrss << " KiB";
-    EXPECT_LE(disk(), kMostDisk);
-  }
-
-  const Scratch scratch_;  // on a disk: a hole in memory reads as data
-  const std::string path_ = scratch_ / "f";
 };
 INSTANTIATE_TEST_SUITE_P(, SparseFile, testing::ValuesIn(sparse_cases()), [](const auto& param) {
   return std::string(param.param.kind.name) + "_" + text_of(param.param.state) +
@@ -293,6 +298,28 @@ TEST_P(SparseWindow, ForgetsForWhatItHas) {
   expect_at(now + plan->window + slice, false, true);
   write(now + 3 * plan->window, 4);
   expect_at(now + 3 * plan->window, false, false);
+}
+
+// The bits of a PHP class, whose file is forged or a sparse copy too.
+class SparsePhpBits : public testing::Test, protected Cheap {};
+
+TEST_F(SparsePhpBits, CostWhatTheyHave) {
+  const AnyOptions php{.scheme = PhpScheme::string_hashes("BKDR,SDBM,JS")};
+  const std::vector<std::string> keys{"one key", "another", "a third"};
+  const std::string out = scratch_ / "out";
+  AnyFilter::create(path_, {}, php).insert_many(keys);
+  fs::resize_file(path_, kClaimed - 1);
+  std::ofstream(path_, std::ios::app) << '\1';  // so that a copy is as long
+  const auto read = [&] { return AnyFilter::open(path_, Access::read, php); };
+  expect_cheap("read", [&] { (void)read().may_contain_many(keys); });
+  expect_cheap("statistics", [&] { (void)read().stats(); });
+  expect_cheap("convert", [&] { AnyFilter::convert(path_, out, php); });
+  EXPECT_EQ(std::system(("cmp " + path_ + " " + out).c_str()), 0);
+  expect_cheap("write", [&] { AnyFilter::open(path_, Access::write, php).insert("one more"); });
+  AnyFilter reader = read();
+  EXPECT_EQ(reader.may_contain_many(keys), keys.size());
+  EXPECT_TRUE(reader.may_contain("one more"));
+  EXPECT_FALSE(reader.may_contain("no key"));
 }
 
 // The bits that a reader's file has lost are not taken for zeros: a process that reads them is stopped.

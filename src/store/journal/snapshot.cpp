@@ -3,7 +3,6 @@
 
 #include <bloomery/error.hpp>
 
-#include "base/zeros.hpp"
 #include "format/kinds.hpp"
 #include "format/make_contents.hpp"
 #include "store/disk/holes.hpp"
@@ -52,17 +51,6 @@ void replay(const File& file, const JournalRecord& record, Contents& contents, B
       if (!contents.can(Ability::remove)) refuse_journal(file, record.index);
       contents.remove(run, {});
     }
-  }
-}
-
-// Writes only the bytes that are not zeros. The file has no room reserved, so the rest become holes.
-void write_sparsely(File& file, std::span<const std::byte> bytes, std::uint64_t at) {
-  constexpr std::size_t kStep = std::size_t{64} << 10;
-  while (!bytes.empty()) {
-    const auto step = bytes.first(std::min(kStep, bytes.size()));
-    if (!is_zeros(step)) file.write(step, at);
-    bytes = bytes.subspan(step.size());
-    at += step.size();
   }
 }
 
@@ -129,7 +117,7 @@ void write_snapshot(File& file, Header& header, const Contents& contents, bool s
   std::uint64_t at = kBitsAt;
   for (const auto piece : pieces) {
     if (sparse)
-      write_sparsely(file, piece, at);
+      file.write_sparsely(piece, at);
     else
       file.write(piece, at);
     at += piece.size();

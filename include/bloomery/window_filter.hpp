@@ -177,7 +177,8 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
   detail::BitMemory memory_;
   detail::WindowBitArray bit_array_;
   const detail::WindowKernel* kernel_;
-  bool for_reading_ = false;  // nothing may write the bits
+  // Nothing may write the bits.
+  bool for_reading_ = false;
   // So many of the newest slices are empty, although their blocks have bits of forgotten slices.
   std::uint32_t left_out_ = 0;
 };

@@ -123,8 +123,11 @@ class MemoryFilter final : public OfContents {
         case AnyFilter::Operation::insert:
           break;
         case AnyFilter::Operation::insert_absent:
-          if (contents_->kind() == Kind::plain || contents_->kind() == Kind::scalable) break;
-          return insert_absent(hashes, answers);
+          // In the other kinds an insert of a key that is there changes nothing; and while a frozen filter is built,
+          // a look-up does not tell which keys are there.
+          if (contents_->kind() == Kind::counting || contents_->kind() == Kind::window)
+            return insert_absent(hashes, answers);
+          break;
         case AnyFilter::Operation::contain:
           return contents_->may_contain(hashes, answers);
         case AnyFilter::Operation::remove:

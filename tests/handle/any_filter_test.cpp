@@ -99,6 +99,36 @@ TEST_P(AnyKind, SaysWhatItsKindCannot) {
   EXPECT_EQ(memory.verify().detail, "in memory, without checksums");
 }
 
+// A key that is there is not counted again, and keeps its age. In a filter that is still being built nothing is known
+// of any key, so all are taken.
+TEST(AnyFilter, InsertsOnlyWhatIsAbsent) {
+  const std::string_view keys[] = {"a", "b"};
+  AnyFilter counting(plan(spec_of_kind(Kind::counting)));
+  for (const std::size_t absent : {2, 0}) {
+    EXPECT_EQ(counting.apply(Operation::insert_absent, keys), absent);
+    EXPECT_EQ(counting.may_contain_many(keys), 2U);
+  }
+  EXPECT_EQ(counting.remove_many(keys), 2U);
+  EXPECT_EQ(counting.may_contain_many(keys), 0U);
+
+  FilterSpec spec = spec_of_kind(Kind::window);
+  spec.window = Window{WindowUnit::seconds, 80};
+  AnyFilter window(plan(spec));
+  for (const std::uint64_t now : {1'000, 1'040}) {
+    window.advance(now);
+    window.apply(Operation::insert_absent, keys);
+  }
+  window.advance(1'100);
+  EXPECT_EQ(window.may_contain_many(keys), 0U);
+
+  AnyFilter frozen(plan({.kind = Kind::frozen, .fpr = 0.001}));
+  frozen.apply(Operation::insert_absent, keys);
+  frozen.apply(Operation::insert_absent, std::span(keys).first(1));
+  frozen.sync();
+  EXPECT_EQ(frozen.may_contain_many(keys), 2U);
+  EXPECT_EQ(frozen.stats().inserted, 2U);
+}
+
 TEST_P(AnyKind, OpensOrCreates) {
   expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(path()); });
   expect_error(ErrorCode::invalid_argument, {},

@@ -1,13 +1,20 @@
 // The time of a window of seconds is what it is told, in memory and in files, unless a clock is wrong.
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <bloomery/bloomery.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
+#include "support/in_child.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -84,6 +91,33 @@ TEST(AnyWindow, DoesNotFollowAClockThatIsNotSetYet) {
   EXPECT_FALSE(filter.may_contain("b"));
 }
 
+// A call for each key costs nothing: only a slice that has passed changes the filter. The first time always does.
+TEST(AnyWindow, TakesTheTimeWhenASliceHasPassed) {
+  const Scratch scratch;
+  AnyFilter file = AnyFilter::create(scratch / "w", kSeconds);
+  for (const auto& [told, taken] :
+       {std::pair(5, 5), {9, 5}, {10, 10}, {19, 10}, {15, 10}, {23, 23}}) {
+    file.advance(static_cast<std::uint64_t>(told));
+    EXPECT_EQ(file.file()->window().now(), static_cast<std::uint64_t>(taken)) << told;
+  }
+}
+
+// Clocks that are set show 2020 or later.
+TEST(AnyWindow, KnowsClocksThatAreSetByTheirYear) {
+  const std::uint64_t year = 1'577'836'800;
+  const Scratch scratch;
+  for (const auto& [was, now, follows] : {std::tuple(year + 1'000, year, true),
+                                          {year + 1'000, year - 1, false},
+                                          {year - 1, std::uint64_t{5}, true},
+                                          {year, std::uint64_t{5}, false}}) {
+    SCOPED_TRACE(testing::Message() << was << ", " << now);
+    AnyFilter file = AnyFilter::create(scratch / "w", kSeconds, {.replace = true});
+    file.advance(was);
+    file.advance(now);
+    EXPECT_EQ(file.file()->window().now(), follows ? now : was);
+  }
+}
+
 // A clock that counts from its own start is followed as one that is set.
 TEST(AnyWindow, IsSetBackAmongTimesBeforeAnyClock) {
   AnyFilter filter(plan(kSeconds));
@@ -132,6 +166,40 @@ TEST(AnyWindow, OfAReaderIsThatOfTheFileAfterAReload) {
   EXPECT_EQ(reader.stats().live_slices, 1U);
   reader.advance(1'300);
   EXPECT_FALSE(reader.may_contain("b"));
+}
+
+// What the journal brings before its damage goes into bits in which the reader has left out slices for itself.
+TEST(AnyWindow, OfAReaderHasWhatCameBeforeDamageOfTheJournal) {
+  const Scratch scratch;
+  const std::string path = scratch / "w";
+  std::array<int, 2> done{}, next{};
+  ASSERT_EQ(::pipe(done.data()), 0);
+  ASSERT_EQ(::pipe(next.data()), 0);
+  char byte = 0;
+  const pid_t child = start_child([&] {
+    AnyFilter writer = AnyFilter::create(path, kSeconds);
+    writer.advance(1'000);
+    writer.insert("a");
+    if (::write(done[1], "", 1) != 1 || ::read(next[0], &byte, 1) != 1) return false;
+    writer.advance(1'010);
+    writer.insert("b");
+    writer.insert("c");
+    ::_exit(0);  // as if it were killed
+  });
+  ASSERT_EQ(::read(done[0], &byte, 1), 1);
+  AnyFilter reader = AnyFilter::open(path);
+  reader.advance(1'040);
+  ASSERT_EQ(::write(next[1], "", 1), 1);
+  ASSERT_TRUE(ended_well(child));
+  for (const int fd : {done[0], done[1], next[0], next[1]}) ::close(fd);
+  std::vector<std::byte> bytes = read_bytes(path);
+  const auto last =
+      std::find_if(bytes.rbegin(), bytes.rend(), [](std::byte b) { return b != std::byte{}; });
+  *last ^= std::byte{1};
+  write_bytes(path, bytes);
+  expect_error(ErrorCode::corrupt, {path}, [&] { (void)reader.reload(); });
+  EXPECT_TRUE(reader.may_contain("a"));
+  EXPECT_TRUE(reader.may_contain("b"));
 }
 
 // A reader and a closed writer leave out in the bits of the file what a filter in memory clears.

@@ -1,6 +1,7 @@
 // The handle over filters of a module, ours and RedisBloom's.
 #include <bloomery/any_filter.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -91,6 +92,26 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
     expect_error(ErrorCode::invalid_argument, {},
                  [&] { (void)AnyFilter::open_or_create(module("x"), other); });
   }
+}
+
+// A module gets the bits in chunks of up to 16 MiB, and each chunk has its own part of them.
+TEST_F(AnyOnServer, AFilterOfManyChunksGoesIntoAModuleAndBack) {
+  constexpr std::uint64_t kBytes = std::uint64_t{40} << 20;
+  const std::string file = scratch_ / "a.bloom", dump = scratch_ / "dump",
+                    back = scratch_ / "b.bloom";
+  const std::string module = at("redis+module", "m");
+  AnyFilter filter = AnyFilter::rebuild(file, Plan{Layout::blocked, kBytes * 8, 6, kBytes, 0.01});
+  filter.insert_many(keys());
+  filter.close();
+  AnyFilter::convert(file, module);
+  EXPECT_EQ(AnyFilter::open(module).may_contain_many(keys()), kKeys);
+  AnyFilter::convert(module, dump);
+  EXPECT_GE(AnyFilter::verify(dump).chunks, 4U) << "a header and 40 MiB";
+  EXPECT_EQ(AnyFilter::open(dump).may_contain_many(keys()), kKeys);
+  AnyFilter::convert(dump, back);
+  EXPECT_EQ(AnyFilter::open(back).may_contain_many(keys()), kKeys);
+  EXPECT_EQ(AnyFilter::open(back).stats(Precision::exact).fill,
+            AnyFilter::open(file).stats(Precision::exact).fill);
 }
 
 // Each shard is a filter of its own, so they are neither one string nor one dump.

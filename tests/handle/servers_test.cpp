@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "handle/any_kind.hpp"
 #include "handle/any_on_server.hpp"
 #include "redis/moved_clock.hpp"
 #include "support/expect_error.hpp"
@@ -164,6 +165,23 @@ TEST_F(AnyOnServer, SaysInHowManyShardsItIs) {
   EXPECT_FALSE(AnyFilter::create(string_at("alone"), spec_).stats().shards);
 }
 
+// A request agrees with the filter that it has made, whatever its plan makes of it. A request for another kind has another plan.
+TEST_F(AnyOnServer, ComparesStringsWithWhatWasAskedFor) {
+  for (const FilterSpec& asked :
+       {spec_, FilterSpec{.capacity = 1'000, .fpr = 0.5}, FilterSpec{.fpr = 0.01, .bits = 10'000},
+        FilterSpec{.fpr = 1e-6, .bits = 10'000, .hashes = 20},
+        FilterSpec{.bits = 100, .hashes = 5}}) {
+    server().ask({"FLUSHALL"});
+    for (const char* key : {"a", "b"})
+      EXPECT_TRUE(AnyFilter::open_or_create(string_at("k"), asked).insert(key));
+  }
+  AnyFilter::create(at("redis+cluster", "s&shards=3"), spec_);
+  for (const std::string& place : {string_at("k"), at("redis+cluster", "s")})
+    for (const Kind kind : {Kind::counting, Kind::scalable, Kind::window, Kind::frozen})
+      expect_error(ErrorCode::mismatch, {"is a plain filter", std::string(to_string(kind))},
+                   [&] { (void)AnyFilter::open_or_create(place, spec_of_kind(kind)); });
+}
+
 TEST_F(AnyOnServer, RebuildsAString) {
   AnyFilter::create(string_at("k"), spec_).insert("old");
   AnyFilter rebuilt = AnyFilter::rebuild(string_at("k"), plan(spec_));
@@ -296,6 +314,35 @@ TEST_F(AnyOnServer, TakesAPasswordFromTheFirstLineOfAFile) {
     std::ofstream(file) << text;
     expect_error(code, {}, [] { (void)AnyFilter::open("redis://u@127.0.0.1:1?key=k"); });
   }
+  // All of the line is the password, and nothing else. One of the address or of the environment goes before it.
+  server().ask({"ACL", "SETUSER", "me", "reset", "on", ">secret", "~*", "+@all"});
+  const auto opens = [](const std::string& user) {
+    try {
+      (void)AnyFilter::open_or_create(
+          "redis+unix://" + user + "@" + server().path() + "?key=k&timeout=60",
+          {.capacity = 100, .fpr = 0.01});
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::denied) << error.what();
+      return false;
+    }
+  };
+  for (const auto& [text, right] : {std::pair("secret\nmore", true),
+                                    {"secret", true},
+                                    {"secret\r\nmore", true},
+                                    {"secret\r", true},
+                                    {"secre\n", false},
+                                    {"secret \n", false},
+                                    {"secret\r\r\n", false}}) {
+    std::ofstream(file) << text;
+    EXPECT_EQ(opens("me"), right) << text;
+    EXPECT_TRUE(opens("me:secret"));
+    EXPECT_FALSE(opens("me:another"));
+  }
+  ::setenv("BLOOMERY_REDIS_PASSWORD", "secret", 1);
+  EXPECT_TRUE(opens("me"));
+  EXPECT_FALSE(opens("me:another"));
+  ::unsetenv("BLOOMERY_REDIS_PASSWORD");
   std::filesystem::remove(file);
   expect_error(ErrorCode::invalid_argument, {"BLOOMERY_REDIS_PASSWORD_FILE", file},
                [] { (void)AnyFilter::open("redis://u@127.0.0.1:1?key=k"); });

@@ -44,6 +44,22 @@ TEST(Dump, ThatCannotComeToItsPathLeavesNothing) {
   EXPECT_EQ(std::distance(begin(left), end(left)), 1);
 }
 
+TEST(Dump, ThatGetsNoRightsLeavesNothing) {
+  const Scratch scratch;
+  write_bytes(scratch / "f", std::vector<std::byte>(6));
+  const int failed = failed_in_child([&] {
+    if (!refuse_from_now_on(SYS_fchmod, EPERM)) return kNoFilter;
+    try {
+      const detail::WholeFile file(scratch / "f", scratch / "f");
+      return 1;
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::denied || error.code() == ErrorCode::io ? 0 : 2;
+    }
+  });
+  EXPECT_TRUE(failed == 0 || failed == kNoFilter) << failed;
+  EXPECT_EQ(scratch.files(), 1U);
+}
+
 // The name beside its path may be another program's from then on.
 TEST(Dump, ThatIsAtItsPathLeavesTheNameOfItsMaking) {
   const Scratch scratch;

@@ -1,8 +1,11 @@
 // The bits of a PHP class in a file, through the handle.
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <bloomery/bloomery.hpp>
 
+#include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,6 +16,8 @@
 #include "store/scratch.hpp"
 #include "support/dumps.hpp"
 #include "support/expect_error.hpp"
+#include "support/file_limit.hpp"
+#include "support/refused_calls.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -93,6 +98,35 @@ TEST(AnyPhpBits, AreWrittenWhereTheyHaveChanged) {
     EXPECT_NE(read_bytes(path)[position[0] / 8], std::byte{});
   }
   EXPECT_EQ(read_bytes(path)[first[0] / 8], std::byte{});
+}
+
+// What the disk did not take comes with the next key, and no key is acknowledged before it is on the device.
+TEST(AnyPhpBits, ThatTheDiskDidNotTakeComeWithTheNextKey) {
+  const Scratch scratch;
+  const AnyOptions php{.scheme = PhpScheme::crc32_mt(400'000, 20'000)};
+  const std::string path = scratch / "bits";
+  AnyFilter bits = AnyFilter::create(path, {}, php);
+  for (const std::uint64_t room : {0, 4'096, 20'000}) {
+    const auto keys = text_keys("key " + std::to_string(room), 100);
+    {
+      const FileLimit limit(room);
+      expect_error(ErrorCode::io, {path}, [&] { bits.insert_many(keys); });
+    }
+    EXPECT_EQ(bits.acknowledged(), 0U);
+    bits.insert("next");
+    EXPECT_EQ(AnyFilter::open(path, Access::read, php).may_contain_many(keys), keys.size());
+  }
+  const int failed = failed_in_child([&] {
+    AnyFilter other = AnyFilter::create(scratch / "other", {}, php);
+    if (!refuse_from_now_on(SYS_fdatasync, EIO)) return kNoFilter;
+    try {
+      other.insert("a");
+      return 1;
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::io && other.acknowledged() == 0 ? 0 : 2;
+    }
+  });
+  EXPECT_TRUE(failed == 0 || failed == kNoFilter) << failed;
 }
 
 TEST(AnyPhpBits, AreOverTheirCapacityAboveHalf) {

@@ -223,6 +223,42 @@ TEST(ChangingFile, IsInUse) {
   }
 }
 
+// Another program puts other files at the path, again and again. A writer that waited without end would hang.
+TEST(ChangingFile, IsNotWaitedForWithoutEnd) {
+  for (const KindCase& kind : all_kind_cases()) {
+    SCOPED_TRACE(kind.name);
+    FakeOs os(96 * 1024);
+    const Files files(os);
+    files.create(kFakePath, kind.plan, {}).close();
+    for (const bool shared : {false, true}) {
+      if (shared && kind_of(kind.plan) != Kind::plain) continue;
+      std::uint64_t changes = 0;
+      const AgainAndAgain other(os, [&] {
+        files.create("/dir/other", kind.plan, {}).close();
+        ASSERT_EQ(os.rename("/dir/other", kFakePath), 0);
+        ++changes;
+      });
+      expect_error(ErrorCode::locked, {kFakePath, "keep replacing it"}, [&] {
+        (void)files.open(
+            kFakePath,
+            {.access = Access::write, .durability = Durability::process, .shared = shared});
+      });
+      EXPECT_GE(changes, 10U) << "as many attempts";
+    }
+    std::uint64_t changes = 0;
+    const AgainAndAgain other(os, [&] {
+      (void)os.unlink("/dir/.new.new");
+      const int fd = os.open("/dir/.new.new", Os::Open::create);
+      ASSERT_GE(fd, 0);
+      os.close(fd);
+      ++changes;
+    });
+    expect_error(ErrorCode::locked, {"/dir/new", "keep making it"},
+                 [&] { (void)files.create("/dir/new", kind.plan, {}); });
+    EXPECT_GE(changes, 10U) << "as many attempts";
+  }
+}
+
 // Another program sets the time of the file, again and again, while a snapshot is written beside it. Keys that were
 // not saved are still in the filter, which can be closed later.
 TEST(ChangingFile, IsNotReplaced) {

@@ -73,9 +73,23 @@ TEST(ModuleReplies, SayHowAFilterWasReserved) {
   const ModuleReserve plain = reserve({"0.25", "7", "NONSCALING", "LAYOUT", "native"});
   EXPECT_EQ(plain.kind, Kind::plain);
   EXPECT_EQ(plain.layout, "native");
+  EXPECT_EQ(reserve({"0.25", "7", "EXPANSION", "3"}).expansion, 3U);
+  for (const char* unit : {"SECONDS", "ITEMS"}) {
+    const ModuleReserve window = reserve({"0.25", "7", "WINDOW", "60", unit, "SLICES", "3"});
+    EXPECT_EQ(window.kind, Kind::window);
+    EXPECT_EQ(window.window, 60U);
+    EXPECT_EQ(window.seconds, unit == std::string("SECONDS"));
+    EXPECT_EQ(window.slices, 3U);
+  }
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{},
                                              {"1"},
+                                             {"1", "1", "TIGHTENING"},
+                                             {"1", "1", "LAYOUT"},
+                                             {"1", "1", "WINDOW", "60"},
+                                             {"1", "1", "WINDOW", "SECONDS"},
+                                             {"1", "1", "SLICES"},
+                                             {"1", "1", "COUNTERBITS", "x"},
                                              {"x", "1"},
                                              {"1x", "1"},
                                              {"1", "1x"},

@@ -1,10 +1,15 @@
 // With TLS the right server is trusted, and every other one is refused with a reason, and so is a client.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <openssl/err.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <future>
 #include <string>
@@ -136,6 +141,43 @@ TEST_F(TlsServer, ThatIsNoneIsNamedAsThat) {
   expect_error(ErrorCode::unavailable,
                {"hung up before it said anything; if its port is one without TLS, write redis://"},
                ask);
+}
+
+// Bytes that are no TLS, behind an answer: the next question finds them.
+TEST_F(TlsServer, WithOddBytesBehindAnAnswerLeavesNoErrorToOthers) {
+  const std::uint16_t port = address(trusted_).port;
+  const Listener between;
+  std::atomic<bool> adds = false;
+  std::jthread passes([&] {
+    std::array<pollfd, 2> ends = {{{accept(between.fd(), nullptr, nullptr), POLLIN, 0},
+                                   {socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), POLLIN, 0}}};
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (connect(ends[1].fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return;
+    const auto move = [&](int from, int into, std::string_view more) {
+      std::array<char, 65'536> bytes;
+      const ssize_t size = read(from, bytes.data(), bytes.size());
+      if (size <= 0) return false;
+      const std::string all =
+          std::string(bytes.data(), static_cast<std::size_t>(size)).append(more);
+      return write(into, all.data(), all.size()) == static_cast<ssize_t>(all.size());
+    };
+    while (poll(ends.data(), ends.size(), 60'000) > 0) {
+      if (ends[0].revents != 0 && !move(ends[0].fd, ends[1].fd, "")) break;
+      if (ends[1].revents != 0 && !move(ends[1].fd, ends[0].fd, adds ? "this is no TLS" : ""))
+        break;
+    }
+    for (const pollfd& end : ends) close(end.fd);
+  });
+  detail::Connection connection({.host = "localhost", .port = between.port(), .tls = trusted_});
+  connection.ask({"PING"});
+  adds = true;
+  connection.ask({"PING"});
+  expect_error(ErrorCode::unavailable, {"what nobody had asked for"},
+               [&] { connection.ask({"PING"}); });
+  EXPECT_EQ(ERR_peek_error(), 0U) << "what else uses OpenSSL in this thread would find it";
 }
 
 TEST_F(TlsServer, WhoseTimeIsOverIsRefused) {

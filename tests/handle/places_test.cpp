@@ -5,8 +5,11 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "store/scratch.hpp"
@@ -25,6 +28,26 @@ TEST(Places, KnowsAddressesFromPaths) {
   EXPECT_EQ(AnyFilter::display_name("seen.bloom"), "seen.bloom");
 }
 
+TEST(Places, KnowsThePartOfATextThatIsSecret) {
+  using Secret = std::optional<std::string_view>;
+  for (const auto& [text, secret] :
+       {std::pair<std::string_view, Secret>("redis://me:word@h?key=k", "me:word"),
+        {"redis://word@h", "word"},
+        {"redis://@h", ""},
+        {"redis://me:w@rd@h", "me:w@rd"},
+        {"me:word@h", "word"},
+        {"me:word:more@h", "word:more"},
+        {":word@h", "word"},
+        {"me:@h", ""},
+        {"me:/word@h", "/word"},
+        {"me@h", std::nullopt},
+        {"me@h:6379", std::nullopt},
+        {"h:6379", std::nullopt},
+        {"@", std::nullopt},
+        {"", std::nullopt}})
+    EXPECT_EQ(AnyFilter::secret_of(text), secret) << text;
+}
+
 // Many programs take a server's address so. A file may still have such a name.
 TEST(Places, RefusesAHostAndAPort) {
   const FilterSpec spec{.capacity = 100, .fpr = 0.01};
@@ -40,8 +63,8 @@ TEST(Places, RefusesAHostAndAPort) {
     }
   }
   for (const char* path :
-       {"localhost", "localhost:", "localhost:x", "1.2.3:4", "1.2.3.4", "a.2.3.4:5", "users:6379",
-        "./127.0.0.1:6379", "127.0.0.1:6379/f", ":6379", ""})
+       {"localhost", "localhost:", "localhost:x", "localhost2:6379", "1.2.3:4", "1.2.3.4",
+        "a.2.3.4:5", "users:6379", "./127.0.0.1:6379", "127.0.0.1:6379/f", ":6379", ""})
     EXPECT_EQ(AnyFilter::display_name(path), path);
 }
 

@@ -57,7 +57,9 @@ TEST_F(AnyOnServer, MergesStringsInShards) {
   AnyFilter::create(shards("a&shards=2"), spec_).insert_many(keys());
   AnyFilter::create(shards("b&shards=2"), spec_).insert("x");
   const Keys sources = {shards("a"), shards("b")};
-  AnyFilter::merge(sources, shards("all&shards=2"));
+  const auto merged = AnyFilter::merge(sources, shards("all&shards=2"));
+  ASSERT_TRUE(merged.stats);
+  EXPECT_NEAR(merged.stats->estimated_items, kKeys + 1.0, 60);
   AnyFilter all = AnyFilter::open(shards("all"));
   EXPECT_TRUE(all.may_contain("x"));
   EXPECT_EQ(all.may_contain_many(keys()), kKeys);
@@ -66,6 +68,26 @@ TEST_F(AnyOnServer, MergesStringsInShards) {
   expect_error(ErrorCode::mismatch, {"seed"},
                [&] { AnyFilter::merge(sources, shards("none&shards=2")); });
   expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(shards("none")); });
+}
+
+// In each number of shards a layout of two blocks has other bits. A destination that names no number gets that of the
+// source.
+TEST_F(AnyOnServer, CopiesShardsOfTwoBlocksIntoAsMany) {
+  const auto shards = [](const std::string& key) { return at("redis+cluster", key); };
+  FilterSpec spec = spec_;
+  spec.layout = Layout::blocked2;
+  AnyFilter::create(shards("a&shards=3"), spec).insert_many(keys());
+  for (const char* key : {"b", "c&shards=3"}) {
+    AnyFilter::convert(shards("a"), shards(key));
+    AnyFilter copy = AnyFilter::open(shards(key));
+    EXPECT_EQ(copy.may_contain_many(keys()), kKeys);
+    EXPECT_EQ(copy.stats().shards->count, 3U);
+  }
+  expect_error(ErrorCode::mismatch, {"in 3 and 2"},
+               [&] { AnyFilter::convert(shards("a"), shards("d&shards=2")); });
+  for (const std::string& out : {scratch_ / "f", string_at("s")})
+    expect_error(ErrorCode::wrong_kind, {"in 3 shards the layout blocked2"},
+                 [&] { AnyFilter::convert(shards("a"), out); });
 }
 
 // The plan of a filter in shards is rounded up to whole shards, and so is that of a request.
@@ -281,6 +303,30 @@ TEST_F(AnyOnServer, KnowsTheBucketOfAPhpClass) {
   EXPECT_EQ(bucket.stats().scheme, php.scheme);
   EXPECT_TRUE(AnyFilter::rotate(string_at("b"), php).done);
   EXPECT_FALSE(AnyFilter::rotate(string_at("b"), php).done);  // nothing has come since
+}
+
+// Both buckets are asked, also if the newer one is gone; where there was none at all, nothing is rotated.
+TEST_F(AnyOnServer, RotatesTheBucketsOfAPhpClass) {
+  const AnyOptions php{.scheme = PhpScheme::string_hashes("FNV")};
+  AnyOptions both = php;
+  both.rotating = true;
+  const auto rotate = [&] { return AnyFilter::rotate(string_at("b"), php); };
+  expect_error(ErrorCode::missing, {}, [&] { (void)rotate(); });
+  AnyFilter::create(string_at("b"), {}, php).insert("old");
+  const AnyFilter::Rotation rotation = rotate();
+  EXPECT_TRUE(rotation.done);
+  EXPECT_EQ(rotation.generation, 0U);
+  EXPECT_EQ(server().ask({"EXISTS", rotation.older_key})->integer, 1) << rotation.older_key;
+  for (const bool evicted : {false, true}) {
+    if (evicted) server().ask({"DEL", "b"});
+    EXPECT_FALSE(rotate().done) << "nothing has come since";
+    EXPECT_TRUE(AnyFilter::open(string_at("b"), Access::read, both).may_contain("old"));
+  }
+  AnyFilter::open(string_at("b"), Access::write, both).insert("new");
+  EXPECT_TRUE(rotate().done);
+  AnyFilter after = AnyFilter::open(string_at("b"), Access::read, both);
+  EXPECT_TRUE(after.may_contain("new"));
+  EXPECT_FALSE(after.may_contain("old"));
 }
 
 TEST_F(AnyOnServer, NeverRepeatsAPassword) {

@@ -253,7 +253,7 @@ class AnyFilter : detail::KeyParts<AnyFilter> {
 
   // Applies an operation to one batch, given as hashes made by hasher() or as the bytes of keys.
   // insert_absent is an insert in which keys that may be there already change nothing: in a window filter
-  // they keep their age. It works in memory only.
+  // they keep their age. It works in memory only. A frozen filter that is being built takes all keys.
   // Error{wrong_kind}: the place takes only bytes, because it hashes keys itself.
   enum class Operation : std::uint8_t { insert, insert_absent, contain, remove };
   std::size_t apply(Operation operation, std::span<const Hash128> hashes,

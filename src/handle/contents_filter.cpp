@@ -280,6 +280,7 @@ class FileFilter final : public OfContents {
   void sync() override { file_.sync(); }
   void keep_alive() override { file_.require_place(); }
   void close() override {
+    if (const auto rights = Files::rights(file_)) rights_ = *rights;
     file_.close();
     closed_ = true;
     loading_ = false;
@@ -300,6 +301,9 @@ class FileFilter final : public OfContents {
     return true;
   }
   [[nodiscard]] const FilterFile* file() const noexcept override { return &file_; }
+  [[nodiscard]] std::vector<Os::Stat> rights() const override {
+    return {Files::rights(file_).value_or(rights_)};
+  }
 
  private:
   [[nodiscard]] const Contents& contents() const noexcept override {
@@ -322,6 +326,8 @@ class FileFilter final : public OfContents {
   Access access_;
   bool closed_ = false;
   bool loading_ = false;
+  Os::Stat rights_{
+      .mode = 0600};  // of the file when it was closed; before that, of nobody but its user
   // As it is now, for a reader or after close(), if the file is behind. It has the bits of the file, so that one line
   // does not read all of them.
   std::optional<WindowFilter> window_;

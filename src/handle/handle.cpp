@@ -3,7 +3,6 @@
 
 #include "handle/dump_file.hpp"
 #include "handle/places.hpp"
-#include "store/disk/rights.hpp"
 #include "store/files.hpp"
 
 #include <algorithm>
@@ -250,9 +249,7 @@ void AnyFilter::save(const std::string& path) {
     throw Error(ErrorCode::invalid_argument,
                 display_name(path) + ": a filter is saved in a file; give a path");
   const std::vector<std::byte> bytes = encode();
-  std::vector<Os::Stat> rights;
-  if (file() != nullptr) rights = rights_of(real_os(), {&file()->path(), 1});
-  Files(real_os()).save(path, bytes, rights);
+  Files(real_os()).save(path, bytes, impl().rights());
 }
 
 void AnyFilter::merge(const AnyFilter& other) {

@@ -3,6 +3,7 @@
 
 #include <bloomery/any_filter.hpp>
 
+#include "base/os.hpp"
 #include "base/text.hpp"
 
 #include <string>
@@ -67,6 +68,8 @@ class AnyFilter::Impl {
   [[nodiscard]] virtual std::vector<std::byte> encode();
   [[nodiscard]] virtual std::uint64_t encoded_size();
   [[nodiscard]] virtual const FilterFile* file() const noexcept { return nullptr; }
+  // Of the file that it comes from, if it is in one.
+  [[nodiscard]] virtual std::vector<Os::Stat> rights() const { return {}; }
 
   // The filter itself, to be merged into others; null if it is of another kind or not in this process.
   [[nodiscard]] virtual const FilterView* plain() const noexcept { return nullptr; }

@@ -186,6 +186,11 @@ std::uint64_t Files::count_ones(const FilterFile& file) { return file.session_->
 
 void Files::require_undamaged(const FilterFile& file) { file.session_->require_undamaged(); }
 
+std::optional<Os::Stat> Files::rights(const FilterFile& file) {
+  const File& there = file.session_->opened().file;
+  return there.is_open() ? std::optional(there.rights()) : std::nullopt;
+}
+
 bool Files::is_sparse(const FilterFile& file) {
   std::uint64_t bytes = 0;
   for (const auto [from, to] : data(file)) bytes += to - from;

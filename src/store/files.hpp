@@ -55,6 +55,8 @@ class Files {
   [[nodiscard]] static std::uint64_t count_ones(const FilterFile& file);
   // Error{corrupt}: as far as the file's sums tell, its bits are damaged. Called before they are copied.
   static void require_undamaged(const FilterFile& file);
+  // Who has access to it, at whatever path it is now. nullopt: it is closed.
+  [[nodiscard]] static std::optional<Os::Stat> rights(const FilterFile& file);
   // Whether most of its bits are holes.
   [[nodiscard]] static bool is_sparse(const FilterFile& file);
 

@@ -279,6 +279,15 @@ TEST_P(AnyKind, IsSavedAsAFile) {
   file.save(again);
   EXPECT_EQ(std::filesystem::status(again).permissions(), std::filesystem::perms::owner_read);
   EXPECT_EQ(AnyFilter::open(again).encode(), file.encode());
+  // Wherever the file is now, and whatever is at its path.
+  std::filesystem::rename(copy, scratch_ / "moved");
+  AnyFilter::create(copy, spec()).close();
+  for (const bool closed : {false, true}) {
+    if (closed) file.close();
+    std::filesystem::remove(again);
+    file.save(again);
+    EXPECT_EQ(std::filesystem::status(again).permissions(), std::filesystem::perms::owner_read);
+  }
   memory.insert("new");
   memory.save(again);
   EXPECT_TRUE(AnyFilter::open(again).may_contain("new"));

@@ -135,9 +135,8 @@ RedisPhpFilter RedisPhpFilter::store(const RedisPlace& place, const PhpFilter& f
 PhpFilter RedisPhpFilter::load() {
   StringBits& bits = buckets_->newer();
   bits.check_lengths();
-  std::vector<std::byte> bytes(bits.strings()[0].guard().least_bytes);
-  bits.read(0, bytes);
-  return PhpFilter::load(scheme_, bytes);
+  return PhpFilter::load(scheme_, bits.strings()[0].guard().least_bytes,
+                         [&](std::span<std::byte> string) { bits.read(0, string); });
 }
 
 void RedisPhpFilter::ask_older() {

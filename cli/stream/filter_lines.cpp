@@ -99,13 +99,12 @@ void ApplyLines::acknowledge() {
 // ---- check ----------------------------------------------------------------------------------------
 
 void LookUpLines::reload() {
-  if (never_behind_) return;
+  if (!filter_.can_be_behind()) return;
   try {
     if (!filter_.reload()) return;
   } catch (const Error& error) {
-    never_behind_ = error.code() == ErrorCode::wrong_kind;
     // Until something is at the path again, the answers are those of before.
-    if (!never_behind_ && error.code() != ErrorCode::missing) throw;
+    if (error.code() != ErrorCode::missing) throw;
     return;
   }
   if (*filter_.hasher() != *hashed_.hasher)

@@ -97,8 +97,7 @@ class LookUpLines : public FilterLines {
  private:
   void reload();
 
-  KeysWanted hashed_;          // how the lines of this run are hashed
-  bool never_behind_ = false;  // there is nothing to reload
+  KeysWanted hashed_;  // how the lines of this run are hashed
 };
 
 // dedup: answers true for lines that are certainly new. In memory a line is in the filter once it was

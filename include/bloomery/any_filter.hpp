@@ -124,8 +124,8 @@ class AnyFilter : detail::KeyParts<AnyFilter> {
   // Whether the location is an address, valid or not, and not a path: it begins with a word and "://". The calls above
   // refuse an address with an unknown word: Error{invalid_argument}.
   [[nodiscard]] static bool is_address(std::string_view location) noexcept;
-  // Whether create() replaces a filter at the location if AnyOptions::replace is set. It never does in a module, nor bits
-  // of a PHP class. Error{invalid_argument}: the location is not valid.
+  // Whether create() replaces a filter at the location if AnyOptions::replace is set. It never replaces one of a module,
+  // one in two generations and shards, or bits of a PHP class. Error{invalid_argument}: the location is not valid.
   [[nodiscard]] static bool can_replace(const std::string& location,
                                         const AnyOptions& options = {});
 
@@ -342,6 +342,8 @@ class AnyFilter : detail::KeyParts<AnyFilter> {
   // For a reader of a file: opens the file that is at the path now. True: the filter may have changed.
   // Error{wrong_kind}: this filter is always up to date; {read_only} after close().
   bool reload();
+  // Whether it is such a reader, so that what is at the path may be newer.
+  [[nodiscard]] bool can_be_behind() const noexcept;
 
   void sync();  // makes every change so far as durable as the place can
   // During rebuild() on a server: call it if you insert nothing for minutes. For a file it is

@@ -300,6 +300,7 @@ class FileFilter final : public OfContents {
     window_.reset();
     return true;
   }
+  [[nodiscard]] bool can_be_behind() const noexcept override { return access_ == Access::read; }
   [[nodiscard]] const FilterFile* file() const noexcept override { return &file_; }
   [[nodiscard]] std::vector<Os::Stat> rights() const override {
     return {Files::rights(file_).value_or(rights_)};

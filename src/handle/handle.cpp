@@ -276,6 +276,7 @@ bool AnyFilter::reload() {
   direct_ = impl().direct();
   return changed;
 }
+bool AnyFilter::can_be_behind() const noexcept { return impl_ && impl_->can_be_behind(); }
 const FilterFile* AnyFilter::file() const noexcept { return impl_ ? impl_->file() : nullptr; }
 
 }  // namespace bloomery

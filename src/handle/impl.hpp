@@ -80,6 +80,7 @@ class AnyFilter::Impl {
   virtual void clear();
   [[nodiscard]] virtual std::unique_ptr<Impl> copy();
   virtual bool reload();
+  [[nodiscard]] virtual bool can_be_behind() const noexcept { return false; }
   // The result may change with reload() and close().
   [[nodiscard]] virtual Direct direct() noexcept { return {.bits = plain()}; }
 

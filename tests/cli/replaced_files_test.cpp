@@ -5,9 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <vector>
+
+#include "format/forged_headers.hpp"
+#include "store/scratch.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -125,6 +130,19 @@ TEST_F(Files, ACheckFindsWhatIsAddedWhileItRuns) {
     check.write("third\n");
     EXPECT_TRUE(is_error(check.finish(), {f, "another hash or seed"}));
   }
+}
+
+TEST_F(Files, ACheckEndsIfAFilterOfAnUnknownKindReplacesItsFilter) {
+  const std::string f = made("f", "a\n"), other = made("other", "");
+  std::vector<std::byte> bytes = read_bytes(other);
+  change_headers(bytes, [](std::byte* page) { page[10] = std::byte{99}; });
+  write_bytes(other, bytes);
+  Running check({"check", f});
+  check.write("a\n");
+  EXPECT_EQ(check.read(2), "a\n");
+  std::filesystem::rename(other, f);
+  check.write("a\n");
+  EXPECT_TRUE(is_error(check.finish(), {f, "kind 99"}));
 }
 
 TEST_F(Files, RebuildTakesWhatTheFlagsSayAndTheRestFromTheFile) {

@@ -157,7 +157,9 @@ TEST_P(AnyWhole, AReaderSeesTheFileThatIsThereNow) {
   EXPECT_FALSE(reader.may_contain("old"));
   EXPECT_TRUE(reader.may_contain("new"));
   EXPECT_EQ(reader.stats().inserted, 1U);
+  EXPECT_TRUE(reader.can_be_behind());
   AnyFilter writer = AnyFilter::open(scratch_ / "f", Access::write);
+  EXPECT_FALSE(writer.can_be_behind());
   expect_error(ErrorCode::wrong_kind, {scratch_ / "f"}, [&] { (void)writer.reload(); });
 }
 

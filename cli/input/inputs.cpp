@@ -121,9 +121,10 @@ bool is_output(const struct stat& status) {
 mode_t rights_of_others(const struct stat& status, const std::string& path, gid_t group) {
   if (!S_ISREG(status.st_mode)) return 0077;
   if (has_access_list(path == "-" ? "/dev/stdin" : path)) return 0;
-  const mode_t others = status.st_mode & 0007;
-  // If the groups differ, users of the new file's group count as others for this one.
-  return others | (status.st_mode & 0070 & (status.st_gid == group ? 0070 : others << 3));
+  if (status.st_gid == group) return status.st_mode & 0077;
+  // Users of one file's group count as others for the other file.
+  const mode_t both = status.st_mode & status.st_mode >> 3 & 0007;
+  return both << 3 | both;
 }
 
 }  // namespace

@@ -59,9 +59,9 @@ PhpFilter loaded(const File& file, const PhpScheme& scheme) {
                 "path and the scheme",
                 file.path(), status.size, most));
   if (status.size == 0) return PhpFilter(scheme);
-  const Mapping start =
-      file.map(std::min<std::uint64_t>(status.size, kBitsAt), Os::Map::shared_read);
-  if (is_filter_file(start.bytes()) || is_dump(start.bytes()))
+  std::vector<std::byte> start(std::min<std::uint64_t>(status.size, kBitsAt));
+  file.read(start, 0);
+  if (is_filter_file(start) || is_dump(start))
     throw Error(ErrorCode::mismatch, file.path() +
                                          " is a filter file of Bloomery, not the bits of a PHP "
                                          "class; leave the scheme out");

@@ -205,8 +205,10 @@ bool AnyFilter::can_replace(const std::string& location, const AnyOptions& optio
   switch (place_of(location)) {
     case Place::file:
       return !options.scheme;
-    case Place::server:
-      return !redis_url(location).module && !options.scheme;
+    case Place::server: {
+      const RedisUrl url = redis_url(location);
+      return !url.module && !options.scheme && !(options.rotating && url.shards);
+    }
   }
   __builtin_unreachable();
 }

@@ -109,6 +109,8 @@ TEST(Places, KnowsWhereCreateReplaces) {
   EXPECT_TRUE(AnyFilter::can_replace("f.bloom"));
   EXPECT_TRUE(AnyFilter::can_replace("redis://h?key=k"));
   EXPECT_TRUE(AnyFilter::can_replace("redis+cluster://h?key=k"));
+  EXPECT_TRUE(AnyFilter::can_replace("redis://h?key=k", {.rotating = true}));
+  EXPECT_FALSE(AnyFilter::can_replace("redis+cluster://h?key=k", {.rotating = true}));
   EXPECT_FALSE(AnyFilter::can_replace("redis+module://h?key=k"));
   EXPECT_FALSE(AnyFilter::can_replace("redis+module+cluster://h?key=k"));
   const AnyOptions php{.scheme = PhpScheme::string_hashes("BKDR,ELF,DEK")};

@@ -327,8 +327,8 @@ class FileFilter final : public OfContents {
   Access access_;
   bool closed_ = false;
   bool loading_ = false;
-  Os::Stat rights_{
-      .mode = 0600};  // of the file when it was closed; before that, of nobody but its user
+  // Of the file when it was closed; before that, of nobody but its user.
+  Os::Stat rights_{.mode = 0600};
   // As it is now, for a reader or after close(), if the file is behind. It has the bits of the file, so that one line
   // does not read all of them.
   std::optional<WindowFilter> window_;

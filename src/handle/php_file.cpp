@@ -39,8 +39,13 @@ File opened(const std::string& path, Opening how) {
 
 // Leaves out its holes: the bytes are zeros.
 void read_around_holes(const File& file, std::span<std::byte> string) {
-  // Bytes that a program stored may be only in memory, and some file systems report them as a hole.
-  if (file.stat().allocated < string.size()) file.sync();
+  // Bytes that a program stored may be only in memory, and some file systems report them as a hole. Others, which
+  // cannot be written, refuse to sync.
+  try {
+    if (file.stat().allocated < string.size()) file.sync();
+  } catch (const Error&) {
+    return file.read(string, 0);
+  }
   std::uint64_t at = 0;
   while (const auto data = file.next_data(at)) {
     if (data->from >= string.size()) break;

@@ -51,8 +51,8 @@ void copy_php_bits(const std::string& source, const std::string& out, const PhpS
 // ---- the bits of a PHP class in a file, as GET returned them (php_file.cpp) -----------------------
 
 // The whole file but its holes is held in memory. Only changed pages are written, in place and synced. Bits only turn
-// on, so after a crash the file has all keys of before; no other writer may have it open. Error{missing, locked, exists,
-// mismatch, io}.
+// on, so after a crash the file has all keys of before; no other writer may have it open. Error{missing, locked,
+// exists, mismatch, io}.
 [[nodiscard]] AnyImpl php_file_filter(const std::string& path, const PhpScheme& scheme,
                                       Opening how);
 // Loads the whole file for reading.

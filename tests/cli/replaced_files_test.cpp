@@ -1,4 +1,5 @@
-// `bloomery merge` and `rebuild`: a new file takes the place of another at once, or not at all.
+// A new file in the place of another: `bloomery merge` and `rebuild` put it there at once or not at all, and `check`
+// sees what is there.
 #include "files.hpp"
 
 #include <bloomery/filter_file.hpp>

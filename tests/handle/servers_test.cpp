@@ -187,7 +187,8 @@ TEST_F(AnyOnServer, SaysInHowManyShardsItIs) {
   EXPECT_FALSE(AnyFilter::create(string_at("alone"), spec_).stats().shards);
 }
 
-// A request agrees with the filter that it has made, whatever its plan makes of it. A request for another kind has another plan.
+// A request agrees with the filter that it has made, whatever its plan makes of it. A request for another kind has
+// another plan.
 TEST_F(AnyOnServer, ComparesStringsWithWhatWasAskedFor) {
   for (const FilterSpec& asked :
        {spec_, FilterSpec{.capacity = 1'000, .fpr = 0.5}, FilterSpec{.fpr = 0.01, .bits = 10'000},

@@ -52,10 +52,9 @@ std::uint64_t bare_loop(std::span<const std::byte> memory, std::span<const std::
 }
 
 // Like bare_loop, with a store. Each block is asked for kInFlight keys ahead; 0: not before it is written, as by single
-// inserts. kLocked: under the lock of the block's stripe, which is the least that a shared insert must do. kNoOps: so
-// many instructions without an effect per key. They show a part of what bounds single inserts: a core works on as many
-// keys at once as have room in its reorder buffer. kBlocks: as in `blocked2` a key can have two.
-template <std::size_t kInFlight, bool kLocked, unsigned kBlocks = 1, int kNoOps = 0>
+// inserts. kLocked: under the lock of the block's stripe, which is the least that a shared insert must do. kBlocks: as
+// in `blocked2` a key can have two.
+template <std::size_t kInFlight, bool kLocked, unsigned kBlocks = 1>
 std::uint64_t bare_writes(std::span<std::byte> memory, std::span<const std::uint64_t> keys) {
   struct alignas(64) Lock {
     std::atomic<std::uint32_t> held{0};
@@ -76,7 +75,6 @@ std::uint64_t bare_writes(std::span<std::byte> memory, std::span<const std::uint
   };
   const auto set_in = [&](std::uint64_t block, std::uint64_t key) {
     const std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(memory.data() + block * 64));
-    if constexpr (kNoOps != 0) asm volatile(".rept %c0\n\tnop\n\t.endr" : : "i"(kNoOps));
     const auto set = [&] {
       word.store(word.load(std::memory_order_relaxed) | key, std::memory_order_relaxed);
     };

@@ -11,6 +11,8 @@
 // other programs took the rest, and the row says nothing.
 #include <bloomery/concurrent_filter.hpp>
 #include <bloomery/counting_filter.hpp>
+#include <bloomery/detail/kernel.hpp>
+#include <bloomery/detail/layout.hpp>
 #include <bloomery/filter.hpp>
 
 #include <fmt/core.h>
@@ -38,6 +40,24 @@ namespace bloomery::bench {
 namespace {
 
 volatile std::uint64_t kept;
+
+#ifdef BLOOMERY_RELAXED_SINGLE_BLOCK
+// Single inserts that do not ask first whether the key is there: each takes a lock, also that of a present key.
+std::uint64_t locked_inserts(const FilterView& filter, Keys keys) {
+  const detail::BitArray& array = filter.bit_array();
+  std::uint64_t fresh = 0;
+  for (const std::uint64_t key : keys) {
+    const Hash128 hash = detail::hash_integer(key, filter.hasher().seed_multiplier());
+    const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(array, hash);
+    std::uint32_t* const block = detail::words_of(array, at);
+    detail::Stripe& stripe = detail::stripe_of(block);
+    stripe.lock();
+    fresh += detail::RelaxedSingleBlock::set(block, at.low, *array.masks);
+    stripe.unlock();
+  }
+  return fresh;
+}
+#endif
 
 // One way to do the work, with any number of threads.
 struct Way {
@@ -229,10 +249,12 @@ void plain(Report& report, Layout layout, Keys keys, Keys asked, double fpr,
     ways.push_back({"a lock and a store per block, single",
                     in_parts(keys, [=](Keys part) { return bare_writes<0, true>(memory, part); }),
                     clear});
-    ways.push_back(
-        {"the same with 50 more instructions",
-         in_parts(keys, [=](Keys part) { return bare_writes<0, true, 1, 50>(memory, part); }),
-         clear});
+#ifdef BLOOMERY_RELAXED_SINGLE_BLOCK
+    if (detail::inline_path_of(layout) >= detail::kSingleNeeds)
+      ways.push_back({"a lock for each key, and its bits",
+                      in_parts(keys, [&](Keys part) { return locked_inserts(filter, part); }),
+                      clear});
+#endif
     ways.push_back({"the cores alone", in_parts(keys, bare_instructions)});
   }
   contest(report, fmt::format("{}, {} keys at {}", to_string(layout), keys.size(), percent(fpr)),

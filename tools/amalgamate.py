@@ -22,7 +22,7 @@ SETS = "src/filter/kernels/instruction_sets.hpp"
 # What the sources of instruction sets share with the others: the types of kernels, the types that kernels work on, and
 # the locks.
 SHARED = ["include/bloomery/detail/kernel.hpp", "include/bloomery/detail/bit_array.hpp",
-          "include/bloomery/detail/fuse.hpp", "src/filter/stripes.hpp"]
+          "include/bloomery/detail/fuse.hpp", "include/bloomery/detail/stripes.hpp"]
 
 # A function of kernels whose parameters are all shared types: without the namespace, the call would also find the
 # library's function.

@@ -83,8 +83,8 @@ struct Options {
   [[nodiscard]] AnyOptions place() const;
 };
 
-// The scheme that --scheme, -n and --bits say. Error{invalid_argument}: it is unknown, or its numbers are missing or too
-// many.
+// The scheme that --scheme, -n and --bits say. Error{invalid_argument}: it is unknown, or its numbers are missing or
+// too many.
 [[nodiscard]] PhpScheme php_scheme(const Options& options);
 
 // Throws Error{invalid_argument}.

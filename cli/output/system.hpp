@@ -12,8 +12,8 @@ namespace bloomery::cli {
 // The reader of our output has closed it: this ends the work, but is not reported as an error.
 struct BrokenPipe {};
 
-// "what: why the system refused (errno)" as Error{io}, or {no_space} if that is the reason. If the directory of the path
-// does not exist, it names that.
+// "what: why the system refused (errno)" as Error{io}, or {no_space} if that is the reason. If the directory of the
+// path does not exist, it names that.
 [[noreturn]] void throw_system(const std::string& what, int error_number,
                                const std::string& path = {});
 

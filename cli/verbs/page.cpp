@@ -48,8 +48,8 @@ bool is_at(const FileDescriptor& file, const std::string& path) {
          ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-// Removes a file that is empty or holds the beginning of the page, or all of it, and nothing else: a run that was killed
-// has left it. A run that is writing holds a lock.
+// Removes a file that is empty or holds the beginning of the page, or all of it, and nothing else: a run that was
+// killed has left it. A run that is writing holds a lock.
 void remove_left_over(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   struct stat status {};

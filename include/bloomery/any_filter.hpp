@@ -124,8 +124,9 @@ class AnyFilter : detail::KeyParts<AnyFilter> {
   // Whether the location is an address, valid or not, and not a path: it begins with a word and "://". The calls above
   // refuse an address with an unknown word: Error{invalid_argument}.
   [[nodiscard]] static bool is_address(std::string_view location) noexcept;
-  // Whether create() replaces a filter at the location if AnyOptions::replace is set. It never replaces one of a module,
-  // one in two generations and shards, or bits of a PHP class. Error{invalid_argument}: the location is not valid.
+  // Whether create() replaces a filter at the location if AnyOptions::replace is set. It never replaces one of a
+  // module, one in two generations and shards, or bits of a PHP class. Error{invalid_argument}: the location is not
+  // valid.
   [[nodiscard]] static bool can_replace(const std::string& location,
                                         const AnyOptions& options = {});
 

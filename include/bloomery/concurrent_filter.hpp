@@ -59,7 +59,13 @@ class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
   [[nodiscard]] const Hasher& hasher() const noexcept { return view_->hasher(); }
   [[nodiscard]] Sharing sharing() const noexcept { return sharing_; }
 
-  bool insert_hash(Hash128 hash) noexcept { return kernel().insert(array(), hash); }
+  bool insert_hash(Hash128 hash) noexcept {
+#ifdef BLOOMERY_RELAXED_SINGLE_BLOCK
+    if (sharing_ == Sharing::threads && view_->inline_path_ >= detail::kSingleNeeds) [[likely]]
+      return view_->set_striped_block(hash);
+#endif
+    return kernel().insert(array(), hash);
+  }
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
 #ifdef BLOOMERY_RELAXED_SINGLE_BLOCK
     if (view_->inline_path_ >= detail::kSingleNeeds) [[likely]]
@@ -80,7 +86,14 @@ class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
   [[nodiscard]] std::uint64_t seed_multiplier() const noexcept {
     return hasher().seed_multiplier();
   }
-  bool insert_integer(std::uint64_t key) noexcept { return insert_hash(hasher()(key)); }
+  bool insert_integer(std::uint64_t key) noexcept {
+#ifdef BLOOMERY_RELAXED_SINGLE_BLOCK
+    if (sharing_ == Sharing::threads && view_->integers_inline_path_ >= detail::kSingleNeeds)
+        [[likely]]
+      return view_->set_striped_block(detail::hash_integer(key, seed_multiplier()));
+#endif
+    return insert_hash(hasher()(key));
+  }
   [[nodiscard]] bool contains_integer(std::uint64_t key) const noexcept {
 #ifdef BLOOMERY_RELAXED_SINGLE_BLOCK
     if (view_->integers_inline_path_ >= detail::kSingleNeeds) [[likely]]

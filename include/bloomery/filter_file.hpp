@@ -237,8 +237,8 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   [[nodiscard]] const FilterPlan& plan() const noexcept;
   // The filter as bytes, as encode() of its kind gives them (encode.hpp). Those of a frozen filter include its
   // delta. Reads the bits twice, because the bytes have checksums of their own, which must not vouch for damaged bits;
-  // after close() nothing is checked. Error{corrupt}: the bits are damaged; {invalid_argument}: a frozen filter is being
-  // built; {no_memory}.
+  // after close() nothing is checked. Error{corrupt}: the bits are damaged; {invalid_argument}: a frozen filter is
+  // being built; {no_memory}.
   [[nodiscard]] std::vector<std::byte> encode() const;
   [[nodiscard]] std::uint64_t encoded_size() const;  // the number of those bytes
 

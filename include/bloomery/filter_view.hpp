@@ -129,6 +129,11 @@ class FilterView : public detail::KeyCalls<FilterView> {
     return detail::RelaxedSingleBlock::test(detail::words_of(bit_array_, at), at.low,
                                             *bit_array_.masks);
   }
+  [[gnu::always_inline]] bool set_striped_block(Hash128 hash) const noexcept {
+    const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(bit_array_, hash);
+    return detail::StripedBlock<detail::RelaxedSingleBlock>::set(detail::words_of(bit_array_, at),
+                                                                 at.low, *bit_array_.masks);
+  }
 #endif
   bool insert_integer(std::uint64_t key) noexcept {
 #ifdef BLOOMERY_SINGLE_BLOCK

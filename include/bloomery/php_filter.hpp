@@ -92,8 +92,8 @@ class PhpFilter : private detail::TextCalls<PhpFilter> {
   // False: the key was certainly never inserted.
   [[nodiscard]] bool may_contain(std::string_view key) const noexcept;
 
-  // insert_many(keys, fresh) and may_contain_many(keys, found) process many keys in order, a range of text or bytes, and
-  // return how many were certainly new, or may be there. The answers are any range of bools or other integers
+  // insert_many(keys, fresh) and may_contain_many(keys, found) process many keys in order, a range of text or bytes,
+  // and return how many were certainly new, or may be there. The answers are any range of bools or other integers
   // with room for one per key (otherwise Error{invalid_argument}, and nothing has changed), or are left out.
   // Error{no_memory}.
   using TextCalls::insert_many;

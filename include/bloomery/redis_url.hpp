@@ -12,8 +12,8 @@
 // The forms with +module and +cluster can also have +unix at the end of the scheme. rediss instead of redis means TLS
 // (not with +unix). valkey may stand for redis, and valkeys for rediss.
 //
-// The port is 6379 (of sentinels 26379) and the database 0 by default. In names, passwords, keys and paths, write characters
-// with a meaning in URLs as %XX; a + means a plus sign. Anything unknown in an address is an error,
+// The port is 6379 (of sentinels 26379) and the database 0 by default. In names, passwords, keys and paths, write
+// characters with a meaning in URLs as %XX; a + means a plus sign. Anything unknown in an address is an error,
 // because ignoring it could lead to another filter.
 #pragma once
 

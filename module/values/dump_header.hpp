@@ -17,8 +17,8 @@
 // counting layout. A window (3) has one, the plan of its slices, followed by: slices, unit (4
 // each), window, capacity (8 each), fpr (a double), time (8), newest slice (4), 4 zero bytes, and
 // the insert calls of each slice (8). A frozen filter (4) has one, of layout 3 with 3 hashes, followed by: partitions,
-// bits of a fingerprint, narrow partitions (4 each), 4 zero bytes, and if it is being loaded how many bytes of its array
-// have come (8); its array is that of a filter file (docs/format.md).
+// bits of a fingerprint, narrow partitions (4 each), 4 zero bytes, and if it is being loaded how many bytes of its
+// array have come (8); its array is that of a filter file (docs/format.md).
 // Then comes the tightening ratio in ten-thousandths (4), if the options say so, and last the key of a keyed filter,
 // 16 bytes. Older modules refuse options 16 to 64.
 //

@@ -2,7 +2,7 @@
 //
 // A file of its own because it is compiled for every CPU, and each file of kernels, which includes the header, for one
 // instruction set.
-#include "filter/stripes.hpp"
+#include <bloomery/detail/stripes.hpp>
 
 #include <thread>
 

@@ -1,5 +1,5 @@
-// The places of filters: what a location names (places.cpp), and the functions that open and create an AnyFilter::Impl in
-// each place.
+// The places of filters: what a location names (places.cpp), and the functions that open and create an
+// AnyFilter::Impl in each place.
 #pragma once
 
 #include <bloomery/module_dump.hpp>

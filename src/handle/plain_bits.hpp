@@ -52,7 +52,8 @@ class PlainSink {
   virtual void publish() = 0;
 };
 
-// In any place (places.cpp). Error{wrong_kind}: the filter there is of another kind. Other errors are those of the place.
+// In any place (places.cpp). Error{wrong_kind}: the filter there is of another kind. Other errors are those of the
+// place.
 [[nodiscard]] std::unique_ptr<PlainSource> plain_source(const std::string& location);
 // `replace`: a filter of the same kind may be replaced. Error{exists}; {wrong_kind}: bits in shards, but the place
 // has no shards; {mismatch}: the place has another number of shards. Other errors are those of the place. `sources`:

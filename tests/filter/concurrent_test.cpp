@@ -1,5 +1,6 @@
 // Many threads insert and look up at once: the bits of one thread, and someone is told "new".
 #include <bloomery/concurrent_filter.hpp>
+#include <bloomery/detail/stripes.hpp>
 #include <bloomery/filter.hpp>
 
 #include <gtest/gtest.h>
@@ -11,7 +12,6 @@
 #include <thread>
 #include <vector>
 
-#include "filter/stripes.hpp"
 #include "support/layouts.hpp"
 #include "support/naive_filter.hpp"
 #include "support/random.hpp"
@@ -47,21 +47,35 @@ constexpr BitArray kArrays[] = {{Layout::blocked, 1},       {Layout::blocked, 7}
 
 constexpr Sharing kSharings[] = {Sharing::threads, Sharing::processes};
 
-// Calls check(plain, shared, sharing) with two empty filters of every plan, on every kernel.
+// Calls check(filter) with an empty filter on every kernel, and one whose single calls are inlined.
 template <class Check>
-void for_every_kernel(std::uint64_t blocks, Check check) {
+void for_every_kernel(const Plan& plan, Check check) {
+  for (const detail::Kernel* kernel : detail::kernels_of(plan.layout)) {
+    Filter filter = with_kernel(plan, *kernel);
+    SCOPED_TRACE(describe(filter));
+    check(filter);
+  }
+  Filter filter(plan);
+  SCOPED_TRACE("inlined");
+  check(filter);
+}
+
+// Calls check(plain, shared, sharing) with two empty filters of every plan.
+template <class Check>
+void for_every_plan(std::uint64_t blocks, Check check) {
   for (const BitArray& it : kArrays)
-    for (const detail::Kernel* kernel : detail::kernels_of(it.layout))
-      for (const Sharing sharing : kSharings) {
-        const Plan plan = plan_of(it.layout, blocks, it.hashes);
-        Filter plain(plan), shared = with_kernel(plan, *kernel);
-        SCOPED_TRACE(describe(shared) + ", sharing " + std::to_string(static_cast<int>(sharing)));
+    for (const Sharing sharing : kSharings) {
+      SCOPED_TRACE("sharing " + std::to_string(static_cast<int>(sharing)));
+      const Plan plan = plan_of(it.layout, blocks, it.hashes);
+      for_every_kernel(plan, [&](Filter& shared) {
+        Filter plain(plan);
         check(plain, shared, sharing);
-      }
+      });
+    }
 }
 
 TEST(Concurrent, OneThreadGivesTheBitsAndAnswersOfTheFilter) {
-  for_every_kernel(97, [](Filter& plain, Filter& shared, Sharing sharing) {
+  for_every_plan(97, [](Filter& plain, Filter& shared, Sharing sharing) {
     ConcurrentFilter concurrent(shared, sharing);
     EXPECT_EQ(concurrent.sharing(), sharing);
     for (const Hash128 hash : Random(1).hashes(hurried() ? 1000 : 4000)) {
@@ -77,7 +91,7 @@ TEST(Concurrent, OneThreadGivesTheBitsAndAnswersOfTheFilter) {
 
 TEST(Concurrent, BulkCallsGiveTheAnswersOfSingleOnes) {
   for (const std::size_t count : {0, 1, 15, 16, 17, 31, 32, 33, 64, 500})
-    for_every_kernel(11, [count](Filter& plain, Filter& shared, Sharing sharing) {
+    for_every_plan(11, [count](Filter& plain, Filter& shared, Sharing sharing) {
       ConcurrentFilter concurrent(shared, sharing);
       const std::vector<Hash128> hashes = Random(count).hashes(count);
       const auto fresh = std::make_unique<bool[]>(count), found = std::make_unique<bool[]>(count);
@@ -218,9 +232,7 @@ TEST(Concurrent, HandlesOfAFilterCannotSayDifferentThings) {
 // A thread that is stopped with the lock of a block: it delays inserts that have to write there, and nothing
 // else. On every kernel, for each has its own code around the lock.
 TEST(Concurrent, AStoppedHolderDelaysOnlyInsertsOfItsStripe) {
-  for (const detail::Kernel* kernel : detail::kernels_of(Layout::blocked)) {
-    Filter shared = with_kernel(plan_of(Layout::blocked, 64, 8), *kernel);
-    SCOPED_TRACE(describe(shared));
+  for_every_kernel(plan_of(Layout::blocked, 64, 8), [](Filter& shared) {
     ConcurrentFilter concurrent(shared);
     const auto block_of = [&](Hash128 hash) {
       const detail::BitArray& array = shared.bit_array();
@@ -258,15 +270,13 @@ TEST(Concurrent, AStoppedHolderDelaysOnlyInsertsOfItsStripe) {
     EXPECT_TRUE(concurrent.may_contain_hash(here[1]));
     EXPECT_TRUE(stripe.try_lock());  // nobody kept it
     stripe.unlock();
-  }
+  });
 }
 
 // The same for keys with two blocks: either of them may be the locked one.
 TEST(Concurrent, AStoppedHolderDelaysOnlyKeysWithABlockInItsStripe) {
   using Blocks = detail::LayoutOf<Layout::blocked2>;
-  for (const detail::Kernel* kernel : detail::kernels_of(Layout::blocked2)) {
-    Filter shared = with_kernel(plan_of(Layout::blocked2, 64, 8), *kernel);
-    SCOPED_TRACE(describe(shared));
+  for_every_kernel(plan_of(Layout::blocked2, 64, 8), [](Filter& shared) {
     ConcurrentFilter concurrent(shared);
     const detail::BitArray& array = shared.bit_array();
     const void* const held = array.words;
@@ -307,13 +317,12 @@ TEST(Concurrent, AStoppedHolderDelaysOnlyKeysWithABlockInItsStripe) {
     EXPECT_TRUE(concurrent.may_contain_hash(second[0]));
     EXPECT_TRUE(stripe.try_lock());  // nobody kept it
     stripe.unlock();
-  }
+  });
 }
 
 // With Sharing::processes no lock is asked for, since other processes would not see it.
 TEST(Concurrent, ProcessesTakeNoLocks) {
-  for (const detail::Kernel* kernel : detail::kernels_of(Layout::blocked)) {
-    Filter shared = with_kernel(plan_of(Layout::blocked, 4, 8), *kernel);
+  for_every_kernel(plan_of(Layout::blocked, 4, 8), [](Filter& shared) {
     ConcurrentFilter concurrent(shared, Sharing::processes);
     for (unsigned block = 0; block < 4; ++block)
       ASSERT_TRUE(detail::stripe_of(shared.bytes().data() + std::size_t{64} * block).try_lock());
@@ -323,7 +332,7 @@ TEST(Concurrent, ProcessesTakeNoLocks) {
     EXPECT_EQ(concurrent.may_contain_hashes(hashes), hashes.size());
     for (unsigned block = 0; block < 4; ++block)
       detail::stripe_of(shared.bytes().data() + std::size_t{64} * block).unlock();
-  }
+  });
 }
 
 // What an insert has put there is seen by every look-up that starts after it.

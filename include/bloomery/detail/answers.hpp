@@ -50,7 +50,8 @@ inline void require_room(std::span<const bool> answers, std::size_t keys) {
 }
 
 // Returns call(std::span<bool>, given), for a callee whose answers are a span, and which sets `given` to their number.
-// Any other range gets them copied, those before an error too, and keeps what is behind them. `most`: there are no more.
+// Any other range gets them copied, those before an error too, and keeps what is behind them. `most`: there are no
+// more.
 template <class A, class Call>
 std::size_t with_bools(A& answers, std::size_t most, Call call) {
   std::size_t given = 0;

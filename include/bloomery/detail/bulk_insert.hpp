@@ -24,9 +24,9 @@ struct BulkTarget {
 [[nodiscard]] BulkTarget bulk_target(Layout layout, const BitArray& array, const Hasher& hasher,
                                      const CountingKernel& kernel) noexcept;
 
-// The most keys that are divided by region at a time, unless the array is large: half of the array's bytes in lists, and
-// at most 64 MiB of them, pay for themselves. A key takes 16 bytes of a list, an integer 8 bytes, and 4 bytes more if
-// answers are wanted. Each thread takes up to 8 MiB more (with answers 10 MiB) for lists that are not full.
+// The most keys that are divided by region at a time, unless the array is large: half of the array's bytes in lists,
+// and at most 64 MiB of them, pay for themselves. A key takes 16 bytes of a list, an integer 8 bytes, and 4 bytes
+// more if answers are wanted. Each thread takes up to 8 MiB more (with answers 10 MiB) for lists that are not full.
 inline constexpr std::size_t kMostDivided = std::size_t{1} << 21;
 inline constexpr std::uint64_t kMostListed = std::uint64_t{64} << 20;  // bytes
 

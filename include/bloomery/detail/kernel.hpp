@@ -164,12 +164,20 @@ inline constexpr InlinePath kSingleNeeds = InlinePath::avx512;
 #endif
 
 // The same for a block in which other threads set bits: assembly reads the block, so that no atomics are needed.
+// Stores, under the block's lock, may be plain ones: a reader may see any mixture of old and new words.
 #if defined(BLOOMERY_INLINE_BLOCK)
 #define BLOOMERY_RELAXED_SINGLE_BLOCK
-#if defined(__AVX2__) && !(defined(__AVX512F__) && defined(__AVX512BW__))
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+struct RelaxedSingleBlock : Avx512SingleBlock {
+  [[gnu::always_inline]] static bool set(std::uint32_t* block, std::uint64_t low,
+                                         const WordMasks& masks) noexcept {
+    return VectorBlock<Relaxed<Avx512>>::set(block, low, masks);
+  }
+};
+#elif defined(__AVX2__)
 using RelaxedSingleBlock = VectorBlock<Relaxed<Avx2>>;
 #else
-using RelaxedSingleBlock = SingleBlock;
+using RelaxedSingleBlock = InlineBlock;
 #endif
 #endif
 

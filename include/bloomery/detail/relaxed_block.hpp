@@ -2,7 +2,7 @@
 //
 // Bits are only set, never cleared. So a load may see any mixture of old and new words, or bytes: each mixture is
 // a subset of the bits that the block will have, and a thread that learns of an insert in a happens-before order
-// sees all of its bits by coherence. Only a thread that holds the block's lock (src/filter/stripes.hpp) stores into it.
+// sees all of its bits by coherence. Only a thread that holds the block's lock (stripes.hpp) stores into it.
 //
 // Loads and stores are relaxed atomics of 64 bits (32 where words are scalar). On x86-64 they are vector loads
 // and stores in assembly, because C++ has no atomic of 64 bytes; but not under a sanitizer, which has to see them.
@@ -10,6 +10,7 @@
 
 #include <bloomery/detail/block.hpp>
 #include <bloomery/detail/inline_block.hpp>
+#include <bloomery/detail/stripes.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -105,5 +106,35 @@ struct RelaxedBlockOf<VectorBlock<Isa>> {
 // The same operations on a block in which other threads set bits.
 template <class Block>
 using RelaxedBlock = typename RelaxedBlockOf<Block>::type;
+
+// Sets the bits of a key in a block in which other threads set bits too. A present key is found without a lock. No
+// other thread changes the block while its lock is held, so only what is clear under the lock decides the answer.
+template <class Relaxed>
+struct StripedBlock {
+  [[gnu::always_inline]] static bool set(std::uint32_t* block, std::uint64_t low,
+                                         const WordMasks& masks) noexcept {
+    if (Relaxed::test(block, low, masks)) return false;
+    Stripe& stripe = stripe_of(block);
+    if (!stripe.try_lock()) [[unlikely]]
+      return wait_and_set(block, low, masks);
+    return set_and_unlock(stripe, block, low, masks);
+  }
+
+ private:
+  // Apart, so that an insert that need not wait saves no registers: its locked instruction would wait for their stores.
+  [[gnu::noinline]] static bool wait_and_set(std::uint32_t* block, std::uint64_t low,
+                                             const WordMasks& masks) noexcept {
+    Stripe& stripe = stripe_of(block);
+    stripe.lock();
+    return set_and_unlock(stripe, block, low, masks);
+  }
+  [[gnu::always_inline]] static bool set_and_unlock(Stripe& stripe, std::uint32_t* block,
+                                                    std::uint64_t low,
+                                                    const WordMasks& masks) noexcept {
+    const bool fresh = Relaxed::set(block, low, masks);
+    stripe.unlock();
+    return fresh;
+  }
+};
 
 }  // namespace bloomery::detail

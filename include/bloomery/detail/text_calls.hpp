@@ -1,5 +1,5 @@
-// The calls for many keys of filters whose keys are text or bytes, which somebody else hashes: for any range of keys and
-// any range of answers, as in key_calls.hpp.
+// The calls for many keys of filters whose keys are text or bytes, which somebody else hashes: for any range of keys
+// and any range of answers, as in key_calls.hpp.
 #pragma once
 
 #include <bloomery/detail/answers.hpp>
@@ -29,9 +29,10 @@ inline constexpr bool kHoldsTexts =
      std::same_as<std::ranges::range_value_t<R>, std::string_view>);
 
 // A filter F derives privately from TextCalls<F>, makes it a friend, and names those calls that it has. Then it has
-// do_insert, do_contain (const) and do_remove(Texts keys, std::span<bool> answers), as far as it has the calls. `answers`
-// is empty or has room for one per key; otherwise they throw Error{invalid_argument}. If they can fail between keys, F
-// has acknowledged(), and begin_call() const noexcept, which is called first in each call, also in one that is refused.
+// do_insert, do_contain (const) and do_remove(Texts keys, std::span<bool> answers), as far as it has the calls.
+// `answers` is empty or has room for one per key; otherwise they throw Error{invalid_argument}. If they can fail
+// between keys, F has acknowledged(), and begin_call() const noexcept, which is called first in each call, also in
+// one that is refused.
 template <class F>
 class TextCalls {
  public:

@@ -14,7 +14,6 @@
 #include <bloomery/detail/relaxed_block.hpp>
 
 #include "filter/kernels/plain.hpp"
-#include "filter/stripes.hpp"
 
 #include <cstdint>
 
@@ -23,37 +22,15 @@ namespace {
 
 template <class L, class Set>
 struct StripedKeys : WholeBlocks<L, Set, RelaxedBlock<typename Set::Block>> {
-  using Block = RelaxedBlock<typename Set::Block>;
+  // A type of this file, so that the functions made of it are too.
+  struct Block : RelaxedBlock<typename Set::Block> {};
   using Batch = typename LocatedBlocks<L, Set>::Batch;
 
-  // No other thread changes the block while its lock is held, so only the set under the lock decides the answer.
-  [[gnu::always_inline]] static bool insert_into(std::uint32_t* block, std::uint64_t low,
-                                                 const WordMasks& masks) noexcept {
-    if (Block::test(block, low, masks)) return false;
-    Stripe& stripe = stripe_of(block);
-    if (!stripe.try_lock()) [[unlikely]]
-      return insert_waiting(block, low, masks);
-    return set_and_unlock(stripe, block, low, masks);
-  }
-  // Apart, so that an insert that need not wait saves no registers: its locked instruction would wait for their stores.
-  [[gnu::noinline]] static bool insert_waiting(std::uint32_t* block, std::uint64_t low,
-                                               const WordMasks& masks) noexcept {
-    Stripe& stripe = stripe_of(block);
-    stripe.lock();
-    return set_and_unlock(stripe, block, low, masks);
-  }
-  [[gnu::always_inline]] static bool set_and_unlock(Stripe& stripe, std::uint32_t* block,
-                                                    std::uint64_t low,
-                                                    const WordMasks& masks) noexcept {
-    const bool fresh = Block::set(block, low, masks);
-    stripe.unlock();
-    return fresh;
-  }
   [[gnu::always_inline]] static bool insert(const BitArray& array, const Batch& batch,
                                             std::size_t i) noexcept {
     bool fresh = false;
     for (unsigned j = 0; j < L::kKeyBlocks; ++j)
-      fresh |= insert_into(batch.block[j][i], batch.low[j][i], *array.masks);
+      fresh |= StripedBlock<Block>::set(batch.block[j][i], batch.low[j][i], *array.masks);
     return fresh;
   }
   [[gnu::always_inline]] static void prefetch(const BitArray&, const Batch& batch,
@@ -65,15 +42,15 @@ struct StripedKeys : WholeBlocks<L, Set, RelaxedBlock<typename Set::Block>> {
   }
   static bool insert_one(const BitArray& array, Hash128 hash) noexcept {
     const auto blocks = L::blocks(array, hash);
-    // A locked instruction waits for earlier accesses, and later accesses wait for it; prefetches do neither. The lock is
-    // in the second cache, and on its way while the block comes from memory.
+    // A locked instruction waits for earlier accesses, and later accesses wait for it; prefetches do neither. The
+    // lock is in the second cache, and on its way while the block comes from memory.
     for (const KeyBlock& at : blocks) {
       if constexpr (L::kKeyBlocks > 1) __builtin_prefetch(words_of(array, at), 1);
       __builtin_prefetch(&stripe_of(words_of(array, at)), 1);
     }
     bool fresh = false;
     for (const KeyBlock& at : blocks)
-      fresh |= insert_into(words_of(array, at), at.low, *array.masks);
+      fresh |= StripedBlock<Block>::set(words_of(array, at), at.low, *array.masks);
     return fresh;
   }
 };

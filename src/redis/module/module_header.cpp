@@ -1,5 +1,5 @@
-// The header of Bloomery's dumps (module/values/dump_header.hpp has its table). It needs no server, so a library without the
-// Redis client has it too.
+// The header of Bloomery's dumps (module/values/dump_header.hpp has its table). It needs no server, so a library
+// without the Redis client has it too.
 #include <bloomery/module_dump.hpp>
 
 #include <bloomery/detail/layout.hpp>

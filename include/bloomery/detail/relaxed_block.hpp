@@ -109,11 +109,11 @@ using RelaxedBlock = typename RelaxedBlockOf<Block>::type;
 
 // Sets the bits of a key in a block in which other threads set bits too. A present key is found without a lock. No
 // other thread changes the block while its lock is held, so only what is clear under the lock decides the answer.
-template <class Relaxed>
+template <class Block>  // a RelaxedBlock
 struct StripedBlock {
   [[gnu::always_inline]] static bool set(std::uint32_t* block, std::uint64_t low,
                                          const WordMasks& masks) noexcept {
-    if (Relaxed::test(block, low, masks)) return false;
+    if (Block::test(block, low, masks)) return false;
     Stripe& stripe = stripe_of(block);
     if (!stripe.try_lock()) [[unlikely]]
       return wait_and_set(block, low, masks);
@@ -131,7 +131,7 @@ struct StripedBlock {
   [[gnu::always_inline]] static bool set_and_unlock(Stripe& stripe, std::uint32_t* block,
                                                     std::uint64_t low,
                                                     const WordMasks& masks) noexcept {
-    const bool fresh = Relaxed::set(block, low, masks);
+    const bool fresh = Block::set(block, low, masks);
     stripe.unlock();
     return fresh;
   }

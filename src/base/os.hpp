@@ -44,10 +44,7 @@ class Os {
   virtual int fdatasync(int fd) = 0;
   // Syncs these bytes, which were just written there, as fdatasync does; it need not sync other bytes
   // of the file. If there is no cheaper way, it syncs everything.
-  virtual int sync_written(int fd, const void* /*from*/, std::size_t /*size*/,
-                           std::uint64_t /*offset*/) {
-    return fdatasync(fd);
-  }
+  virtual int sync_written(int fd, const void* from, std::size_t size, std::uint64_t offset) = 0;
   virtual int truncate(int fd, std::uint64_t size) = 0;
   // Reserves space on the device, and extends the file with zeros; never changes present bytes.
   virtual int allocate(int fd, std::uint64_t offset, std::uint64_t size) = 0;
@@ -94,10 +91,10 @@ class Os {
   virtual int locked(int fd) = 0;
   // Takes the same lock, shared with others; works also for an open file that has it alone. -EAGAIN: another
   // has it alone.
-  virtual int try_share(int /*fd*/) { return -EOPNOTSUPP; }
+  virtual int try_share(int fd) = 0;
   // Takes the second lock, the gate, for a short time; waits until it is free.
-  virtual int hold_gate(int /*fd*/) { return -EOPNOTSUPP; }
-  virtual int leave_gate(int /*fd*/) { return -EOPNOTSUPP; }
+  virtual int hold_gate(int fd) = 0;
+  virtual int leave_gate(int fd) = 0;
 
   // The identity of this boot of the machine.
   virtual int boot_id(Id& out) = 0;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,11 +12,13 @@
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "support/effort.hpp"
 #include "support/expect_error.hpp"
+#include "support/refused_calls.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -133,6 +136,25 @@ TEST(BitMemory, RefusesWhatNoMachineHas) {
                                  kMost - (std::size_t{2} << 20), kMost - 63, kMost})
     test::expect_error(ErrorCode::no_memory, {std::to_string(size)},
                        [&] { BitMemory memory(size); });
+}
+
+// Memory for a small filter may run out too, in a process that may have no more.
+TEST(BitMemory, RefusesAFewBytesThatAreNotThere) {
+  if (test::kSanitized) GTEST_SKIP() << "a sanitizer has the address space for itself";
+  const int failed = test::failed_in_child([] {
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_AS, &none);
+    try {
+      const BitMemory memory(1'000'000);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::no_memory) return 1;
+      return std::string_view(error.what()).find(" 1000000 bytes") != std::string_view::npos ? 0
+                                                                                             : 2;
+    }
+    return kElsewhere;
+  });
+  if (failed == kElsewhere) GTEST_SKIP() << "an emulator does not know the limit";
+  EXPECT_EQ(failed, 0);
 }
 
 // As many bytes as the largest filter. The system may lend them, and then nothing is touched.

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -203,6 +204,27 @@ TEST(FileErrors, NameTheFileTheReasonAndTheRemedy) {
                                             std::generic_category().message(number) + "; " +
                                             remedy);
   }
+}
+
+TEST(FileErrors, MemoryThatRunsOutIsNamedAtTheEdge) {
+  expect_error(ErrorCode::no_memory, {"dir/f: out of memory", "a smaller filter"},
+               [] { detail::at_edge("dir/f", [] { throw std::bad_alloc(); }); });
+  EXPECT_EQ(detail::at_edge("dir/f", [] { return 7; }), 7);
+}
+
+TEST(FileErrors, ACallIsRepeatedUntilNoSignalInterruptsIt) {
+  int calls = 0;
+  EXPECT_EQ(detail::uninterrupted([&] { return ++calls < 4 ? -EINTR : 7; }), 7);
+  EXPECT_EQ(calls, 4);
+  EXPECT_EQ(detail::uninterrupted([&] { return ++calls, -EIO; }), -EIO);
+  EXPECT_EQ(calls, 5);
+}
+
+TEST(DirectoryOf, IsWhatIsBeforeTheLastSlash) {
+  EXPECT_EQ(detail::directory_of("f"), ".");
+  EXPECT_EQ(detail::directory_of("/f"), "/");
+  EXPECT_EQ(detail::directory_of("/a/f"), "/a");
+  EXPECT_EQ(detail::directory_of("a/b/f"), "a/b");
 }
 
 // Also after renames; a symbolic link to it is not itself.

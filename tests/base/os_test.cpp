@@ -7,16 +7,24 @@
 #include "support/umask.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bloomery::test {
@@ -133,6 +141,22 @@ TEST(RealOs, SyncsEverythingWhereItCannotSyncSomeBytes) {
   }
 }
 
+// A disk that takes only the first of the bytes has them all from before; then all of the file is synced.
+TEST(RealOs, SyncsEverythingAfterItCouldWriteOnlySomeBytes) {
+  Scratch scratch;
+  const std::string path = scratch / "f";
+  const std::vector<std::byte> bytes(100, std::byte{7});
+  File(real_os(), path, Os::Open::create).write(bytes, 0);
+  EXPECT_EQ(failed_in_child([&] {
+              const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+              const rlimit half{50, 50};
+              if (::setrlimit(RLIMIT_FSIZE, &half) != 0) return 1;
+              errno = EIO;  // of an earlier call
+              return real_os().sync_written(fd, bytes.data(), bytes.size(), 0) == 0 ? 0 : 2;
+            }),
+            0);
+}
+
 // A refused call is an error of its own, and what the system does not tell is taken as the safe answer.
 TEST(RealOs, SaysWhatTheSystemRefuses) {
   Scratch scratch;
@@ -176,6 +200,13 @@ TEST(RealOs, SaysWhatTheSystemRefuses) {
          return real_os().next_data(fd, 0, from, to) == -EIO ? 0 : 1;
        }},
   };
+  const int no_hole = failed_in_child([&] {
+    if (!refuse_from_now_on(SYS_lseek, EIO, SEEK_HOLE)) return kNoFilter;
+    if (::pwrite(fd, "data", 4, 0) != 4) return 1;
+    std::uint64_t from = 0, to = 0;
+    return real_os().next_data(fd, 0, from, to) == -EIO ? 0 : 2;
+  });
+  EXPECT_TRUE(no_hole == 0 || no_hole == kNoFilter) << no_hole;
   for (const auto& [call, error, check] : cases) {
     const int failed = failed_in_child([&, call = call, error = error, &check = check] {
       return refuse_from_now_on(call, error) ? check() : kNoFilter;
@@ -192,6 +223,56 @@ TEST(RealOs, SaysWhatTheSystemRefuses) {
   EXPECT_EQ(path, "unchanged");
 }
 
+// A list of access control as the system keeps it: user 65534 may read, the group and others may not.
+constexpr std::string_view kList(
+    "\2\0\0\0"
+    "\1\0\6\0\xff\xff\xff\xff"     // the user
+    "\2\0\4\0\xfe\xff\0\0"         // user 65534
+    "\4\0\0\0\xff\xff\xff\xff"     // the group
+    "\x10\0\4\0\xff\xff\xff\xff"   // the mask
+    "\x20\0\0\0\xff\xff\xff\xff",  // others
+    44);
+
+TEST(RealOs, GivesAFileTheListOfAnotherOrNone) {
+  constexpr const char* kName = "system.posix_acl_access";
+  Scratch scratch;
+  const std::string one = scratch / "one", two = scratch / "two";
+  File(real_os(), one, Os::Open::create).close();
+  File(real_os(), two, Os::Open::create).close();
+  const int from = ::open(one.c_str(), O_RDWR | O_CLOEXEC),
+            to = ::open(two.c_str(), O_RDWR | O_CLOEXEC);
+  EXPECT_EQ(real_os().take_acl(to, -1), 0) << "it has none yet";
+  EXPECT_EQ(real_os().has_acl(from), 0);
+  if (::setxattr(one.c_str(), kName, kList.data(), kList.size(), 0) == 0) {
+    EXPECT_EQ(real_os().has_acl(from), 1);
+    EXPECT_EQ(real_os().has_acl(one.c_str()), 1);
+    EXPECT_EQ(real_os().has_acl(to), 0);
+    EXPECT_EQ(real_os().take_acl(to, from), 0);
+    std::string taken(100, '\0');
+    taken.resize(static_cast<std::size_t>(
+        std::max(::getxattr(two.c_str(), kName, taken.data(), taken.size()), 0L)));
+    EXPECT_EQ(taken, kList);
+    const int refused = failed_in_child([&] {
+      if (!refuse_from_now_on(SYS_fsetxattr, EPERM)) return kNoFilter;
+      return real_os().take_acl(to, from) == -EPERM ? 0 : 1;
+    });
+    EXPECT_TRUE(refused == 0 || refused == kNoFilter) << refused;
+    EXPECT_EQ(real_os().take_acl(to, -1), 0);
+    EXPECT_EQ(real_os().has_acl(two.c_str()), 0);
+    EXPECT_EQ(real_os().take_acl(from, to), -ENODATA);
+    EXPECT_EQ(real_os().has_acl(from), 1) << "it keeps its own";
+  }
+  for (const auto& [answer, result] : {std::pair{EOPNOTSUPP, 0}, {ENODATA, 0}, {EIO, -EIO}}) {
+    const int failed = failed_in_child([&, answer = answer, result = result] {
+      if (!refuse_from_now_on(SYS_fremovexattr, answer)) return kNoFilter;
+      return real_os().take_acl(to, -1) == result ? 0 : 1;
+    });
+    EXPECT_TRUE(failed == 0 || failed == kNoFilter) << answer;
+  }
+  ::close(from);
+  ::close(to);
+}
+
 TEST(RealOs, FollowsALinkOnlyWhereItIsToldTo) {
   Scratch scratch;
   const std::string path = scratch / "f", link = scratch / "link";
@@ -203,6 +284,8 @@ TEST(RealOs, FollowsALinkOnlyWhereItIsToldTo) {
   ASSERT_EQ(real_os().stat_path(link.c_str(), followed), 0);
   ASSERT_EQ(real_os().stat_link(link.c_str(), own), 0);
   EXPECT_TRUE(is_same_file(found, followed));
+  followed.device ^= 1;
+  EXPECT_FALSE(is_same_file(found, followed)) << "a device has its own numbers of files";
   EXPECT_FALSE(is_same_file(found, own));
   EXPECT_EQ(found.size, 100U);
   EXPECT_TRUE(found.regular);
@@ -302,6 +385,44 @@ TEST(RealOs, KnowsItsBootAndIsRandom) {
   ASSERT_EQ(real_os().random(one.data(), one.size()), 0);
   ASSERT_EQ(real_os().random(two.data(), two.size()), 0);
   EXPECT_NE(one, two);
+  std::array<std::byte, 257> more;
+  EXPECT_EQ(real_os().random(more.data(), more.size()), -EIO)
+      << "more than the system gives at once";
+}
+
+// What the system says may be of another form: what is no digit is passed over, and there are as many as it has room for.
+TEST(RealOs, TakesTheDigitsOfItsBoot) {
+  constexpr int kNoMounts = 98;
+  Scratch scratch;
+  const std::string all = "01-23:45`67g89abcdef00112233445566zz77";
+  const struct {
+    std::string text;
+    int result;
+  } rows[] = {{all, 0}, {all + "89", 0}, {all.substr(0, all.size() - 1), -ENODATA}, {"", -ENODATA}};
+  for (const auto& [text, result] : rows) {
+    const std::string path = scratch / "boot_id";
+    std::ofstream(path) << text;
+    const int failed = failed_in_child([&, result = result] {
+      if (::unshare(CLONE_NEWNS) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+        return kNoMounts;
+      if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return kNoMounts;
+      if (::mount(path.c_str(), "/proc/sys/kernel/random/boot_id", nullptr, MS_BIND, nullptr) != 0)
+        return kNoMounts;
+      struct {
+        Os::Id boot{}, behind{};
+      } room;
+      if (real_os().boot_id(room.boot) != result) return 1;
+      if (room.behind != Os::Id{}) return 2;
+      if (result != 0) return 0;
+      constexpr std::array<unsigned, 16> kWanted{0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef,
+                                                 0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77};
+      for (std::size_t i = 0; i < kWanted.size(); ++i)
+        if (room.boot[i] != std::byte(kWanted[i])) return 3;
+      return 0;
+    });
+    if (failed == kNoMounts) GTEST_SKIP() << "no mounts of its own";
+    EXPECT_EQ(failed, 0) << text;
+  }
 }
 
 }  // namespace

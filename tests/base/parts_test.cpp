@@ -2,9 +2,13 @@
 #include <bloomery/detail/parts.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include "support/refused_calls.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <mutex>
@@ -67,6 +71,21 @@ TEST(SumOfParts, UsesNoMoreThreadsThanItMay) {
         EXPECT_EQ(taken.threads, std::set{std::this_thread::get_id()});
       }
     }
+}
+
+// A system that starts no thread leaves the whole work to the one that there is.
+TEST(SumOfParts, NeedsNoOtherThread) {
+  constexpr std::size_t kKeys = 3 * kKeysOfAPart + 5;
+  const int failed = test::failed_in_child([] {
+    for (const unsigned call : {SYS_clone, SYS_clone3})
+      if (!test::refuse_from_now_on(call, EAGAIN)) return test::kNoFilter;
+    Taken taken(kKeys);
+    if (detail::sum_of_parts(kKeys, 4, {&taken, take}) != kKeys) return 1;
+    if (taken.threads != std::set{std::this_thread::get_id()}) return 2;
+    return std::ranges::all_of(taken.times, [](const auto& times) { return times == 1; }) ? 0 : 3;
+  });
+  if (failed == test::kNoFilter) GTEST_SKIP() << "no filter of system calls";
+  EXPECT_EQ(failed, 0);
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <functional>
+#include <optional>
 
 namespace bloomery::test {
 
@@ -25,11 +27,15 @@ inline int failed_in_child(const std::function<int()>& check) {
 
 inline constexpr int kNoFilter = 99;
 
-// Lets a call of the system fail in this process, which must be one of its own. False: the system has no such filters.
-inline bool refuse_from_now_on(unsigned call, int error) {
-  std::array<sock_filter, 4> program{{
+// Lets a call of the system fail in this process, which must be one of its own; if `third` is given, only with this
+// third argument. False: the system has no such filters.
+inline bool refuse_from_now_on(unsigned call, int error, std::optional<unsigned> third = {}) {
+  const bool little = std::endian::native == std::endian::little;
+  std::array<sock_filter, 6> program{{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2]) + (little ? 0 : 4)),
+      BPF_JUMP(BPF_JMP | (third ? BPF_JEQ : BPF_JGE) | BPF_K, third.value_or(0), 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   }};

@@ -179,11 +179,11 @@ FrozenFilter FrozenBuilder::build(unsigned threads) try {
   for (const detail::BuiltPartition& partition : partitions) built += partition.keys;
   if (built != keys.count()) {
     // Some keys came more than once. A partition depends only on its different keys, not on the number
-    // that was counted. There may be few of these, and then few partitions, which have no room for repeats.
+    // that was counted, and its bits on the rate and the number of partitions. There may be few of these, and then
+    // few partitions, which have no room for repeats.
     const std::vector<std::uint64_t> different = count_different(keys, threads_for(plan));
     const FrozenPlan of_different = plan_for(sum_of(different));
-    const bool same_partitions = of_different.partitions == plan.partitions &&
-                                 of_different.narrow_partitions == plan.narrow_partitions;
+    const bool same_partitions = of_different.partitions == plan.partitions;
     plan = of_different;
     if (!same_partitions) {
       partitions.clear();

@@ -52,7 +52,7 @@ void FrozenBuilder::Keys::add(std::span<const Hash128> hashes) {
 // Few keys are joined with few keys, so that a set of many small builders is not a long list.
 void FrozenBuilder::Keys::add(std::unique_ptr<Keys>& other) {
   const std::size_t few = other->few_.size();
-  const bool fits = few_.size() + few <= std::min<std::uint64_t>(kFew, most_in_memory_);
+  const bool fits = few_.size() + few <= kFew;
   if (fits) make_room(few_, other->few_, 0);
   make_room(others_, other->others_, 1);
   // Nothing below throws.

@@ -7,7 +7,6 @@
 
 #include <bloomery/frozen_filter.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -40,14 +39,12 @@ class FrozenBuilder::Keys {
     spool_ = std::move(spool);
     most_in_memory_ = most_in_memory;
   }
-  [[nodiscard]] bool is_spooled() const noexcept {
-    return !runs_.empty() || std::ranges::any_of(others_, &Keys::is_spooled);
-  }
+  [[nodiscard]] bool is_spooled() const noexcept { return !runs_.empty(); }
 
   // If it throws, some of the keys have been added, perhaps twice.
   void add(std::span<const Hash128> hashes);
 
-  // Takes the keys of `other`. If it throws, both are unchanged.
+  // Takes the keys of `other`; neither has a spool. If it throws, both are unchanged.
   void add(std::unique_ptr<Keys>& other);
 
   // The number of keys so far, repeats included. It is never less than the number of different keys.

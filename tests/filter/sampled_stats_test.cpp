@@ -117,6 +117,31 @@ TEST(SampledStats, OfSmallFiltersAreExact) {
   EXPECT_EQ(filter.stats().fill, filter.fill());
 }
 
+// Of a filter that is elsewhere. At its capacity a filter is over it only if that is more than four standard errors of
+// the sample, which are nearly all of what makes the estimate uncertain here.
+TEST(SampledStats, OfAShareAreThoseThatFollowFromIt) {
+  const Plan it = plan(1'000'000, 0.01, Layout::standard);
+  const double full = 1 - std::exp(-1e6 * it.hashes / static_cast<double>(it.bits));
+  const auto over = [&](double ones, double error) {
+    return detail::stats_from(it, {.ones = ones, .error = error, .sampled = true}).over_capacity;
+  };
+  EXPECT_FALSE(over(full * 0.95, 0));
+  EXPECT_TRUE(over(full * 1.05, 0));
+  EXPECT_TRUE(over(full * 1.05, full * 0.012));
+  EXPECT_FALSE(over(full * 1.05, full * 0.013));
+  const Stats stats = detail::stats_from(it, {.ones = full, .error = 0.001, .sampled = true});
+  EXPECT_EQ(stats.fill, full);
+  EXPECT_EQ(stats.fill_error, 0.001);
+  EXPECT_TRUE(stats.sampled);
+  EXPECT_NEAR(stats.estimated_items, 1e6, 1e3);
+  EXPECT_NEAR(stats.current_fpr, 0.01, 0.0005);
+  const Stats all = detail::stats_from(it, {.ones = 1, .error = 0, .sampled = false});
+  EXPECT_FALSE(all.sampled);
+  EXPECT_TRUE(std::isinf(all.estimated_items));
+  EXPECT_EQ(all.current_fpr, 1);
+  EXPECT_TRUE(all.over_capacity);
+}
+
 // Forged files can have sub-filters of any rate.
 TEST(FprOfSubFilters, IsAProbabilityWhateverTheirRates) {
   const double rates[] = {0, 5e-324, 1e-300, 0.01, 0.5, 0.999, 1 - 1e-12, 1 - 0x1p-53, 1};

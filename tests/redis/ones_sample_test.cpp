@@ -97,27 +97,5 @@ TEST(OnesSample, HasTheErrorOfItsRanges) {
   EXPECT_DOUBLE_EQ(share.error, std::sqrt(1.0 / 64 / 1023 * (1 - 1.0 / 128)));
 }
 
-TEST(OnesSample, AFilterIsOverItsCapacityBeyondTheErrorOnly) {
-  const Plan it = plan(1'000'000, 0.01, Layout::standard);
-  const double full = 1 - std::exp(-1e6 * it.hashes / static_cast<double>(it.bits));
-  const auto over = [&](double ones, double error) {
-    return stats_from(it, Share{.ones = ones, .error = error, .sampled = true}).over_capacity;
-  };
-  EXPECT_FALSE(over(full * 0.95, 0));
-  EXPECT_TRUE(over(full * 1.05, 0));
-  EXPECT_TRUE(over(full * 1.05, full * 0.005));
-  EXPECT_FALSE(over(full * 1.05, full * 0.02));
-  const Stats stats = stats_from(it, Share{.ones = full, .error = 0.001, .sampled = true});
-  EXPECT_EQ(stats.fill, full);
-  EXPECT_EQ(stats.fill_error, 0.001);
-  EXPECT_TRUE(stats.sampled);
-  EXPECT_NEAR(stats.estimated_items, 1e6, 1e3);
-  EXPECT_NEAR(stats.current_fpr, 0.01, 0.0005);
-  const Stats all = stats_from(it, Share{.ones = 1, .error = 0, .sampled = false});
-  EXPECT_TRUE(std::isinf(all.estimated_items));
-  EXPECT_EQ(all.current_fpr, 1);
-  EXPECT_TRUE(all.over_capacity);
-}
-
 }  // namespace
 }  // namespace bloomery::detail

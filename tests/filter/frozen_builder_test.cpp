@@ -3,8 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <pthread.h>
+
+#include <algorithm>
+#include <memory>
 #include <random>
 #include <span>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -51,13 +57,15 @@ TEST(FrozenBuilder, TakesTheKeysOfOthers) {
       third.insert(keys.front());
       second.merge(std::move(third));
       first.merge(std::move(second));
+      first.merge(std::move(second));  // which is empty now
       first.merge(std::move(first));
       first.insert(keys.back());
       EXPECT_EQ(first.inserted(), at + (size - at / 2) + 2);
       EXPECT_EQ(second.inserted(), 0U);
       EXPECT_EQ(digest(first.build(2)), expected) << size << " keys, " << at;
       second.insert(keys.front());
-      EXPECT_EQ(second.build().keys(), 1U);
+      FrozenBuilder moved(std::move(second));
+      EXPECT_EQ(moved.build().keys(), 1U);
     }
   }
   FrozenBuilder builder(0.01), other(0.01, Hasher(HashFamily::xxh3, {.low = 5}));
@@ -98,6 +106,53 @@ TEST(FrozenBuilder, BeginsAgainAfterBuilding) {
   EXPECT_EQ(filter.keys(), 1U);
   EXPECT_TRUE(filter.may_contain("one"));
   EXPECT_FALSE(filter.may_contain("two"));
+}
+
+// Only build() finds out which keys came twice.
+TEST(FrozenBuilder, TellsOfNoKeyThatItIsNew) {
+  FrozenBuilder builder(0.01);
+  const auto keys = integers_from(0, 1'000);
+  const auto answers = std::make_unique<bool[]>(keys.size());
+  for (int round = 0; round < 2; ++round) {
+    std::fill_n(answers.get(), keys.size(), true);
+    EXPECT_EQ(builder.insert_many(keys, std::span(answers.get(), keys.size())), 0U);
+    EXPECT_EQ(std::count(answers.get(), answers.get() + keys.size(), true), 0);
+  }
+  EXPECT_EQ(builder.inserted(), 2 * keys.size());
+  EXPECT_FALSE(builder.insert(7));
+}
+
+// A system that starts no thread, since there is no room for its stack.
+class NoMoreThreads {
+ public:
+  NoMoreThreads() {
+    EXPECT_EQ(pthread_getattr_default_np(&before_), 0);
+    pthread_attr_t huge;
+    EXPECT_EQ(pthread_getattr_default_np(&huge), 0);
+    EXPECT_EQ(pthread_attr_setstacksize(&huge, std::size_t{1} << 47), 0);
+    EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
+    pthread_attr_destroy(&huge);
+  }
+  NoMoreThreads(const NoMoreThreads&) = delete;
+  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+  ~NoMoreThreads() {
+    EXPECT_EQ(pthread_setattr_default_np(&before_), 0);
+    pthread_attr_destroy(&before_);
+  }
+
+ private:
+  pthread_attr_t before_{};
+};
+
+TEST(FrozenBuilder, BuildsWithoutTheThreadsThatCannotStart) {
+  auto keys = integers_from(0, 400'000);
+  const std::uint64_t expected = digest(built(keys, 0.01));
+  keys.push_back(keys.front());  // so that different keys are counted too
+  FrozenBuilder builder(0.01);
+  builder.insert_many(keys);
+  const NoMoreThreads none;
+  EXPECT_THROW(std::jthread([] {}), std::system_error);
+  EXPECT_EQ(digest(builder.build(4)), expected);
 }
 
 }  // namespace

@@ -59,6 +59,10 @@ TEST(FrozenFilter, KeepsItsKeysIfItIsMovedToItself) {
   FrozenFilter& itself = filter;
   filter = std::move(itself);
   expect_all_found(filter, keys);
+  const FrozenFilter other = std::move(filter);
+  expect_all_found(other, keys);
+  EXPECT_TRUE(
+      filter.pieces().empty());  // NOLINT(bugprone-use-after-move): encode() refuses it by this
 }
 
 TEST(FrozenFilter, OfNoKeysHasNone) {

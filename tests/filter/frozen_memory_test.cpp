@@ -147,30 +147,47 @@ TEST(FrozenMemory, IsForDifferentKeys) {
   EXPECT_EQ(filter.may_contain_many(keys), keys.size());
 }
 
+struct Spooled {
+  std::vector<std::byte> bytes;
+  std::size_t writes = 0, full_after = SIZE_MAX;  // writes
+  bool is_open = true;
+};
+
 class SpoolInMemory final : public detail::KeySpool {
  public:
-  explicit SpoolInMemory(std::vector<std::byte>& bytes) : bytes_(&bytes) {}
+  explicit SpoolInMemory(Spooled& spooled) : spooled_(&spooled) {}
+  SpoolInMemory(const SpoolInMemory&) = delete;
+  SpoolInMemory& operator=(const SpoolInMemory&) = delete;
+  ~SpoolInMemory() override { spooled_->is_open = false; }
   void write(std::span<const std::byte> bytes, std::uint64_t offset) override {
-    bytes_->resize(offset + bytes.size());
-    std::ranges::copy(bytes, bytes_->begin() + static_cast<std::ptrdiff_t>(offset));
+    if (spooled_->writes++ == spooled_->full_after)
+      throw Error(ErrorCode::io, "the device is full");
+    spooled_->bytes.resize(offset + bytes.size());
+    std::ranges::copy(bytes, spooled_->bytes.begin() + static_cast<std::ptrdiff_t>(offset));
   }
   void read(std::span<std::byte> bytes, std::uint64_t offset) const override {
-    std::copy_n(bytes_->begin() + static_cast<std::ptrdiff_t>(offset), bytes.size(), bytes.begin());
+    std::copy_n(spooled_->bytes.begin() + static_cast<std::ptrdiff_t>(offset), bytes.size(),
+                bytes.begin());
   }
 
  private:
-  std::vector<std::byte>* bytes_;
+  Spooled* spooled_;
 };
+
+// The contents of a file that is built, with at most so many keys in memory.
+std::unique_ptr<detail::Contents> contents_with(Spooled& spooled, std::uint64_t most_in_memory) {
+  const FrozenPlan plan = frozen_plan(1, 0.01);
+  const detail::Header header = detail::header_of(plan, Hasher());
+  auto contents = detail::make_contents(header, detail::Payload(detail::payload_bytes(header)));
+  contents->build_as(plan);
+  contents->spool_to(std::make_unique<SpoolInMemory>(spooled), most_in_memory);
+  return contents;
+}
 
 // One key among others that comes again and again is in the spool a few times.
 TEST(FrozenMemory, IsNotForTheRepeatsOfOneKey) {
-  const FrozenPlan plan = frozen_plan(1, 0.01);
-  const detail::Header header = detail::header_of(plan, Hasher());
-  const auto contents =
-      detail::make_contents(header, detail::Payload(detail::payload_bytes(header)));
-  std::vector<std::byte> spooled;
-  contents->build_as(plan);
-  contents->spool_to(std::make_unique<SpoolInMemory>(spooled), 100'000);
+  Spooled spooled;
+  const auto contents = contents_with(spooled, 100'000);
   constexpr std::uint64_t kRounds = 50;
   std::vector<Hash128> hashes(60'000, Hasher()(std::uint64_t{7}));
   for (std::uint64_t round = 0; round < kRounds; ++round) {
@@ -178,7 +195,7 @@ TEST(FrozenMemory, IsNotForTheRepeatsOfOneKey) {
     (void)contents->insert(hashes, {});
   }
   EXPECT_EQ(contents->inserted(), kRounds * hashes.size());
-  EXPECT_LT(spooled.size(), std::size_t{1} << 20);
+  EXPECT_LT(spooled.bytes.size(), std::size_t{1} << 20);
   fail_from = std::size_t{4} << 20;
   fail_after = 0;
   (void)contents->complete();
@@ -186,6 +203,31 @@ TEST(FrozenMemory, IsNotForTheRepeatsOfOneKey) {
   EXPECT_EQ(contents->inserted(), 1'000 * kRounds);
   for (std::uint64_t key = 0; key < 1'000 * kRounds; ++key)
     ASSERT_TRUE(contents->may_contain(Hasher()(key))) << key;
+}
+
+// Two runs of three pieces each are written. From the first write that fails on, all keys stay in memory, and a spool
+// without a whole run is of no use.
+TEST(FrozenMemory, KeepsTheKeysThatTheSpoolDoesNotTake) {
+  constexpr std::uint64_t kInMemory = 300'000, kAll = 700'000, kPart = 50'000;
+  constexpr std::size_t kWritesOfARun = 3;
+  for (std::size_t full_after = 0; full_after <= 2 * kWritesOfARun; ++full_after) {
+    SCOPED_TRACE(full_after);
+    Spooled spooled;
+    spooled.full_after = full_after;
+    const auto contents = contents_with(spooled, kInMemory);
+    std::vector<Hash128> hashes(kPart);
+    for (std::uint64_t key = 0; key < kAll; ++key) {
+      hashes[key % kPart] = Hasher()(key);
+      if ((key + 1) % kPart == 0) (void)contents->insert(hashes, {});
+    }
+    EXPECT_EQ(spooled.writes, std::min(full_after + 1, 2 * kWritesOfARun));
+    EXPECT_EQ(spooled.is_open, full_after >= kWritesOfARun);
+    EXPECT_EQ(contents->inserted(), kAll);
+    (void)contents->complete();
+    EXPECT_EQ(contents->inserted(), kAll);
+    for (std::uint64_t key = 0; key < kAll; ++key)
+      ASSERT_TRUE(contents->may_contain(Hasher()(key))) << key;
+  }
 }
 
 // The header of a file says so much, under a checksum that is right, and the bytes end after 20 KiB.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "support/random.hpp"
@@ -124,6 +125,13 @@ TEST(ScalableMemory, AReservationThatFailsKeepsNothing) {
     EXPECT_FALSE(filter.grown()) << "with allocation " << nth << " failing";
   }
   EXPECT_GT(nth, 5U);
+}
+
+TEST(ScalableMemory, IsNotReservedForAFilterThatWasMovedFrom) {
+  ScalableFilter filter(100, 0.01);
+  const ScalableFilter owner = std::move(filter);
+  // NOLINTNEXTLINE(bugprone-use-after-move): it is specified
+  EXPECT_FALSE(starved(1, [&] { filter.reserve(1'000); }));
 }
 
 }  // namespace

@@ -61,14 +61,16 @@ TEST(Scalable, IsOverCapacityWhereASubFilterIsMostlyOnes) {
   filter.insert_hashes(Random(11).hashes(40'000));
   ASSERT_GE(filter.sub_filters().size(), 3U);
   for (std::size_t i = 0; i < filter.sub_filters().size(); ++i) {
-    std::vector<SubFilterState> sub_filters = sub_filters_of(filter, true);
-    std::ranges::fill(sub_filters[i].bits.first(sub_filters[i].bits.size() / 4 * 3),
-                      std::byte{0xFF});
-    const ScalableFilter repaired =
-        ScalableFilter::restore(filter.plan(), Hasher(), std::move(sub_filters));
-    EXPECT_TRUE(repaired.over_capacity()) << i;
-    EXPECT_TRUE(repaired.stats().over_capacity) << i;
-    EXPECT_TRUE(repaired.stats(Precision::exact).over_capacity) << i;
+    for (const std::size_t quarters : {3U, 4U}) {
+      std::vector<SubFilterState> sub_filters = sub_filters_of(filter, true);
+      std::ranges::fill(sub_filters[i].bits.first(sub_filters[i].bits.size() / 4 * quarters),
+                        std::byte{0xFF});
+      const ScalableFilter repaired =
+          ScalableFilter::restore(filter.plan(), Hasher(), std::move(sub_filters));
+      EXPECT_TRUE(repaired.over_capacity()) << i << ", " << quarters;
+      EXPECT_TRUE(repaired.stats().over_capacity) << i << ", " << quarters;
+      EXPECT_TRUE(repaired.stats(Precision::exact).over_capacity) << i << ", " << quarters;
+    }
   }
   EXPECT_FALSE(filter.over_capacity());
 }

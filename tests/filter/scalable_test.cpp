@@ -254,6 +254,17 @@ TEST(Scalable, KnowsNothingOnceItIsMovedFrom) {
   EXPECT_TRUE(same_filters(filter, owner));
 }
 
+TEST(Scalable, UsesTheKernelThatItIsGivenInReservedSubFiltersToo) {
+  ScalableFilter filter(100, 0.01);
+  filter.reserve(500);
+  const detail::Kernel& scalar = *detail::kernels_of(Layout::blocked).front();
+  filter.use_kernel(scalar);
+  filter.insert_hashes(Random(13).hashes(2'000));
+  ASSERT_GT(filter.sub_filters().size(), 4U);  // also some that were not reserved
+  for (const FilterView* sub_filter : filter.sub_filters())
+    EXPECT_EQ(&sub_filter->kernel(), &scalar);
+}
+
 // ---- what cannot grow ----------------------------------------------------------------------------
 
 // At its limit it refuses new keys, one by one or many, answers for those it has, and stays whole.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "filter/window_ring.hpp"
 #include "support/moved_from.hpp"
 #include "support/random.hpp"
 #include "support/windows.hpp"
@@ -171,6 +172,12 @@ TEST(Window, RestoreRefusesWhatNoFilterCanBe) {
     }
   };
   static_cast<void>(WindowFilter::restore(plan, Hasher(), {}, bits));
+  // A count that has ended at the largest number says no longer how many keys there were.
+  WindowState ended{.now = 0, .inserted = kMost, .newest = 8, .inserted_in_slices = {}};
+  const WindowPlan of_time = window_plan(kSeconds, 80, 80, 0.01);
+  detail::BitMemory memory_of_time(of_time.bytes());
+  ended.inserted_in_slices[0] = ended.inserted_in_slices[8] = kMost - 1;
+  EXPECT_EQ(WindowFilter::restore(of_time, Hasher(), ended, memory_of_time.bytes()).state(), ended);
   const auto same = [](auto&, auto&) {};
   refused(ErrorCode::mismatch, "bytes of bits", memory.bytes(), same);
   refused(ErrorCode::mismatch, "bytes of bits", {}, same);
@@ -190,6 +197,28 @@ TEST(Window, RestoreRefusesWhatNoFilterCanBe) {
           });
   refused(ErrorCode::invalid_argument, "slices", bits,
           [](auto&, auto& claimed) { claimed.slices = 65; });
+}
+
+TEST(Window, KeepsItsKeysIfItIsMovedToItself) {
+  WindowFilter filter = last(80, 8);
+  for (int key = 0; key < 50; ++key) filter.insert(key);
+  const WindowFilter before = filter.copy();
+  WindowFilter& itself = filter;
+  filter = std::move(itself);
+  EXPECT_EQ(filter.state(), before.state());
+  EXPECT_EQ(filter.plan(), before.plan());
+  EXPECT_TRUE(std::ranges::equal(filter.bytes(), before.bytes()));
+}
+
+TEST(Window, CountsTheSlicesThatBeginBetweenTwoTimes) {
+  using detail::slices_between;
+  EXPECT_EQ(slices_between(0, 1'000, 10), 0U);  // there was no time yet
+  EXPECT_EQ(slices_between(1, 1'000, 10), 100U);
+  EXPECT_EQ(slices_between(30, 30, 10), 0U);
+  EXPECT_EQ(slices_between(30, 39, 10), 0U);
+  EXPECT_EQ(slices_between(39, 40, 10), 1U);
+  EXPECT_EQ(slices_between(40, 39, 10), 0U);  // a clock that was set back
+  EXPECT_EQ(slices_between(kMost, 1, 10), 0U);
 }
 
 TEST(Window, MovedFromKnowsNothing) {

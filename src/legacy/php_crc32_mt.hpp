@@ -46,7 +46,8 @@ class MersenneTwister {
   std::uint32_t operator()() noexcept {
     if (next_ == kTwisterWords) next_ = 0;
     const std::size_t i = next_++;
-    if (made_ < kTwisterWords) make(i + kTwisterStride + 1);
+    if (made_ < kTwisterWords)
+      make(i + kTwisterStride + 1);  // each time one more, so never too many
     const std::size_t far = i + kTwisterStride;
     words_[i] = twist(words_[i], words_[i + 1 < kTwisterWords ? i + 1 : 0],
                       words_[far < kTwisterWords ? far : far - kTwisterWords]);
@@ -55,8 +56,7 @@ class MersenneTwister {
 
  private:
   void make(std::size_t count) noexcept {
-    for (; made_ < count && made_ < kTwisterWords; ++made_)
-      words_[made_] = next_initial_word(words_[made_ - 1], made_);
+    for (; made_ < count; ++made_) words_[made_] = next_initial_word(words_[made_ - 1], made_);
   }
 
   // Not initialized: each word is made before it is read.

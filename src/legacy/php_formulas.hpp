@@ -26,7 +26,7 @@ inline Integer to_integer(double number) noexcept {
   const std::uint64_t digits = (word & 0xFFFFFFFFFFFFF) | 0x10000000000000;
   std::uint64_t magnitude = 0;
   if (exponent >= 0)
-    magnitude = exponent < 64 ? digits << exponent : 0;
+    magnitude = digits << exponent;
   else if (exponent > -53)
     magnitude = digits >> -exponent;
   return static_cast<Integer>(word >> 63 != 0 ? 0 - magnitude : magnitude);

@@ -74,14 +74,16 @@ TEST(PhpScheme, DrawsWithoutBias) {
 
 TEST(PhpScheme, GivesManyKeysTheirOwnPositions) {
   const Keys keys = random_keys(45, 20, 1);
-  const std::array<PhpScheme, 7> schemes = {
-      PhpScheme::crc32_mt(1'000'003, 100'000),
-      PhpScheme::crc32_mt(1, 1),
+  const std::array<PhpScheme, 8> schemes = {
+      PhpScheme::crc32_mt(1'000'003, 100'000), PhpScheme::crc32_mt(1, 1),
       PhpScheme::crc32_mt(3'221'225'472, 300'000'000),  // a quarter of the draws rejected
       PhpScheme::crc32_mt((std::uint64_t{1} << 33) + 1, 1'000'000'000),  // two words a draw
+      // As many hashes as the lanes hold, and one or two draws rejected for more than half of the keys.
+      PhpScheme::crc32_mt(4'209'067'950, 47'439'000),
       PhpScheme::crc32_mt(10'000, 10),      // more hashes than the lanes hold
       PhpScheme::crc32_mt(1'000'000, 700),  // and more than a state
       PhpScheme::string_hashes("JS,FNV")};
+  ASSERT_EQ(schemes[4].hash_count(), detail::TwisterLanes::kMaxDraws - 2);
   for (const PhpScheme& scheme : schemes) {
     std::vector<std::uint64_t> all(keys.views.size() * scheme.hash_count());
     scheme.positions(keys.views, all);
@@ -277,6 +279,10 @@ TEST(PhpFilter, IsLoadedFromARedisString) {
   auto written = filter.bytes();
   while (written.back() == std::byte{0}) written = written.first(written.size() - 1);
   EXPECT_TRUE(std::ranges::equal(PhpFilter::load(scheme, written).bytes(), filter.bytes()));
+  ASSERT_LT(written.size(), filter.bytes().size());
+  EXPECT_EQ(filter.string_bytes().data(), filter.bytes().data());
+  EXPECT_EQ(filter.string_bytes().size(), written.size());
+  EXPECT_EQ(PhpFilter(scheme).string_bytes().size(), 1U);  // a string of no bytes would be no key
   EXPECT_FALSE(PhpFilter::load(scheme, {}).may_contain("a key"));
 
   std::vector<std::byte> string(126);

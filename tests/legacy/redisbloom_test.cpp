@@ -153,6 +153,10 @@ TEST(RedisBloom, ManyAnswersAreThoseOfOneByOne) {
       std::vector<bool> expected;
       for (const Hash128 hash : hashes) expected.push_back(redisbloom::insert(first, hash));
       for (const bool value : expected) fresh += value;
+      Bytes unanswered(sub_filter.bytes);
+      const redisbloom::BitArray third{unanswered.data(), second.modulus, second.hashes};
+      EXPECT_EQ(redisbloom::insert(third, hashes, nullptr), fresh);
+      EXPECT_EQ(unanswered, one);
       EXPECT_EQ(redisbloom::insert(second, hashes, answers), fresh);
       EXPECT_EQ(std::vector<bool>(answers, answers + 403), expected);
       EXPECT_EQ(one, many);
@@ -161,6 +165,7 @@ TEST(RedisBloom, ManyAnswersAreThoseOfOneByOne) {
       std::size_t found = 0;
       for (const Hash128 hash : hashes) found += redisbloom::contains(first, hash);
       EXPECT_EQ(redisbloom::contains(second, hashes, answers), found);
+      EXPECT_EQ(redisbloom::contains(second, hashes, nullptr), found);
     }
   }
 }
@@ -291,6 +296,12 @@ TEST(RedisBloom, NoHeaderLeadsOutsideItsBits) {
         bloomery::ErrorCode::corrupt,
         {size < 20 ? "a header has at least 20 bytes" : "the length of its sub-filters"},
         [&] { (void)redisbloom::decode(std::span(whole).first(size)); });
+  for (const std::size_t more : {1U, 52U, 53U}) {
+    Bytes bytes = whole;
+    bytes.resize(whole.size() + more);
+    bloomery::test::expect_error(bloomery::ErrorCode::corrupt, {"the length of its sub-filters"},
+                                 [&] { (void)redisbloom::decode(bytes); });
+  }
 }
 
 // Sub-filters that are possible one by one, but not together: of the numbers of items and of the bytes, each sum

@@ -61,8 +61,8 @@ TEST(FrozenFilter, KeepsItsKeysIfItIsMovedToItself) {
   expect_all_found(filter, keys);
   const FrozenFilter other = std::move(filter);
   expect_all_found(other, keys);
-  EXPECT_TRUE(
-      filter.pieces().empty());  // NOLINT(bugprone-use-after-move): encode() refuses it by this
+  // NOLINTNEXTLINE(bugprone-use-after-move): encode() refuses it by this
+  EXPECT_TRUE(filter.pieces().empty());
 }
 
 TEST(FrozenFilter, OfNoKeysHasNone) {

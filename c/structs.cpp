@@ -18,13 +18,12 @@ static_assert(std::is_trivially_copyable_v<bloomery_stats> && sizeof(bloomery_st
   throw Error(ErrorCode::invalid_argument, text);
 }
 
-// An enumerator from `first` to `last`, or nullopt for 0.
-std::optional<std::uint32_t> one_of(std::uint32_t given, std::uint32_t first, std::uint32_t last,
-                                    const char* name) {
+// An enumerator from 1 to `last`, or nullopt for 0.
+std::optional<std::uint32_t> one_of(std::uint32_t given, std::uint32_t last, const char* name) {
   if (given == 0) return std::nullopt;
-  if (given < first || given > last)
-    refuse("there is no " + std::string(name) + " " + std::to_string(given) + "; use " +
-           std::to_string(first) + " to " + std::to_string(last));
+  if (given > last)
+    refuse("there is no " + std::string(name) + " " + std::to_string(given) + "; use 1 to " +
+           std::to_string(last));
   return given;
 }
 
@@ -40,7 +39,7 @@ std::optional<To> as(std::optional<Number> given) {
 
 std::optional<Durability> durability_of(std::uint32_t given) {
   constexpr Durability levels[] = {Durability::sync, Durability::process, Durability::none};
-  const auto number = one_of(given, BLOOMERY_SYNC, BLOOMERY_NONE, "durability");
+  const auto number = one_of(given, BLOOMERY_NONE, "durability");
   return number ? std::optional(levels[*number - BLOOMERY_SYNC]) : std::nullopt;
 }
 
@@ -81,19 +80,18 @@ void refuse_rest(const char* name) {
 FilterSpec spec_of(const bloomery_spec* given) {
   const bloomery_spec& from = taken(given, "spec");
   FilterSpec spec{
-      .kind = as<Kind>(one_of(from.kind, BLOOMERY_PLAIN, BLOOMERY_FROZEN, "kind")),
+      .kind = as<Kind>(one_of(from.kind, BLOOMERY_FROZEN, "kind")),
       .capacity = unless_zero(from.capacity),
       .fpr = from.fpr == 0 ? std::nullopt : std::optional(from.fpr),
       .bits = unless_zero(from.bits),
       .hashes = unless_zero(from.hashes),
-      .layout = as<Layout>(one_of(from.layout, BLOOMERY_BLOCKED, BLOOMERY_STANDARD, "layout")),
+      .layout = as<Layout>(one_of(from.layout, BLOOMERY_STANDARD, "layout")),
       .counter_bits = unless_zero(from.counter_bits),
       .growth = unless_zero(from.growth),
       .slices = unless_zero(from.slices),
       .delta = unless_zero(from.delta),
   };
-  const auto unit = as<WindowUnit>(
-      one_of(from.window_unit, BLOOMERY_INSERTIONS, BLOOMERY_SECONDS, "window unit"));
+  const auto unit = as<WindowUnit>(one_of(from.window_unit, BLOOMERY_SECONDS, "window unit"));
   if (from.window != 0)
     spec.window = Window{unit.value_or(WindowUnit::seconds), from.window};
   else if (unit)
@@ -117,7 +115,7 @@ AnyOptions options_of(const bloomery_options* given) {
   if (from.seed_bytes != 0 && (from.flags & BLOOMERY_RANDOM_SEED) != 0)
     refuse("a seed is given or random, and not both");
   AnyOptions options{
-      .hash = as<HashFamily>(one_of(from.hash, BLOOMERY_XXH3, BLOOMERY_SIPHASH, "hash")),
+      .hash = as<HashFamily>(one_of(from.hash, BLOOMERY_SIPHASH, "hash")),
       .random_seed = (from.flags & BLOOMERY_RANDOM_SEED) != 0,
       .durability = durability_of(from.durability),
       .shared = (from.flags & BLOOMERY_SHARED) != 0,

@@ -212,6 +212,8 @@ TEST_F(CBadInput, CallsThatAKindCannotAnswer) {
        [&](auto* e) { return bloomery_merge(plain.get(), frozen.get(), e); }},
       {"bits", BLOOMERY_WRONG_KIND,
        [&](auto* e) { return bloomery_insert_bits(plain.get(), "b", 1, bits, 2, e); }},
+      {"bits of the empty key", BLOOMERY_WRONG_KIND,
+       [&](auto* e) { return bloomery_insert_bits(plain.get(), nullptr, 0, bits, 2, e); }},
       {"nowhere for bits", BLOOMERY_INVALID_ARGUMENT,
        [&](auto* e) { return bloomery_insert_bits(plain.get(), "b", 1, nullptr, 2, e); }},
       {"reload", BLOOMERY_WRONG_KIND, [&](auto* e) { return bloomery_reload(plain.get(), e); }},

@@ -3,12 +3,14 @@
 
 #include <bloomery/error.hpp>
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "c/handles.hpp"
+#include "support/scarce_memory.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -107,6 +109,37 @@ TEST(CErrors, CutATextBetweenCharacters) {
     EXPECT_EQ(text.substr(0, path.size()), path.substr(0, text.size()));
     EXPECT_EQ(text.back(), '\xA9');
   }
+}
+
+// Of a text without the beginning of a character nothing fits.
+TEST(CErrors, CutATextThatIsNoUtf8) {
+  bloomery_error error{};
+  const std::string path(700, '\x80');
+  EXPECT_EQ(bloomery_open(path.c_str(), BLOOMERY_READ, nullptr, &error), nullptr);
+  EXPECT_EQ(error.code, BLOOMERY_IO);
+  EXPECT_EQ(error.text[0], '\0');
+}
+
+// Each allocation fails once, of the library and of the handle itself.
+TEST(CErrors, SayThatThereIsNoMemory) {
+  const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
+  std::set<std::string> texts;
+  fail_from = 0;
+  for (long after = 0;; ++after) {
+    bloomery_error error{};
+    allocations_failed = 0;
+    fail_after = after;
+    const Handle handle(bloomery_new(&spec, nullptr, &error));
+    fail_after = -1;
+    if (allocations_failed == 0) {
+      EXPECT_NE(handle, nullptr) << error.text;
+      break;
+    }
+    EXPECT_EQ(handle, nullptr) << after;
+    EXPECT_EQ(error.code, BLOOMERY_NO_MEMORY) << error.text;
+    texts.insert(error.text);
+  }
+  EXPECT_TRUE(texts.contains("the system has no memory for it"));
 }
 
 TEST(CErrors, ShowNoPasswordOfAnAddressInAWrongPlace) {

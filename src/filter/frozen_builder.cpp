@@ -47,15 +47,6 @@ void in_parallel(unsigned threads, Work work) {
   if (error != nullptr) std::rethrow_exception(error);
 }
 
-// For a set that is too large for the memory. The memory then holds the whole filter, and 38 bytes per key of a
-// partition for each thread. Both together stay below 1.25 GiB, unless one thread alone needs more.
-unsigned threads_that_fit(const FrozenPlan& plan) noexcept {
-  constexpr std::uint64_t kMemory = std::uint64_t{5} << 28;
-  const std::uint64_t work = 38 * (plan.array.capacity / plan.partitions + 1);
-  const std::uint64_t left = kMemory - std::min(kMemory, plan.bytes());
-  return static_cast<unsigned>(std::clamp<std::uint64_t>(left / work, 1, 1'024));
-}
-
 // The different keys of a bucket, in `room`.
 template <class Keys>
 std::span<const std::uint64_t> different_in(const Keys& keys, std::uint32_t bucket,
@@ -95,6 +86,13 @@ void with_memory(Work work) {
 }
 
 }  // namespace
+
+unsigned detail::threads_that_fit(const FrozenPlan& plan) noexcept {
+  constexpr std::uint64_t kMemory = std::uint64_t{5} << 28;
+  const std::uint64_t work = 38 * (plan.array.capacity / plan.partitions + 1);
+  const std::uint64_t left = kMemory - std::min(kMemory, plan.bytes());
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(left / work, 1, 1'024));
+}
 
 FrozenBuilder::FrozenBuilder(double fpr, const Hasher& hasher) : hasher_(hasher), fpr_(fpr) {
   (void)frozen_plan(1, fpr);
@@ -171,7 +169,7 @@ FrozenFilter FrozenBuilder::build(unsigned threads) try {
   };
   FrozenPlan plan = plan_for(keys.count());
   const auto threads_for = [&](const FrozenPlan& it) {
-    return keys.is_spooled() ? std::min(threads, threads_that_fit(it)) : threads;
+    return keys.is_spooled() ? std::min(threads, detail::threads_that_fit(it)) : threads;
   };
   std::vector<detail::BuiltPartition> partitions =
       build_partitions(keys, plan, threads_for(plan), {});

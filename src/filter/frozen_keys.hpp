@@ -27,6 +27,10 @@ class KeySpool {
   virtual void read(std::span<std::byte> bytes, std::uint64_t offset) const = 0;
 };
 
+// Threads for a set that is too large for the memory. The memory then holds the whole filter, and 38 bytes per key of a
+// partition for each thread. Both together stay below 1.25 GiB, unless one thread alone needs more.
+[[nodiscard]] unsigned threads_that_fit(const FrozenPlan& plan) noexcept;
+
 }  // namespace bloomery::detail
 
 namespace bloomery {

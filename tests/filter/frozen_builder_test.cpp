@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "filter/frozen_keys.hpp"
 #include "support/effort.hpp"
 #include "support/expect_error.hpp"
 #include "support/frozen.hpp"
@@ -153,6 +154,20 @@ TEST(FrozenBuilder, BuildsWithoutTheThreadsThatCannotStart) {
   const NoMoreThreads none;
   EXPECT_THROW(std::jthread([] {}), std::system_error);
   EXPECT_EQ(digest(builder.build(4)), expected);
+}
+
+TEST(FrozenBuilder, HasAsManyThreadsAsTheMemoryHas) {
+  constexpr std::uint64_t kMemory = std::uint64_t{1'280} << 20;
+  for (const double fpr : {0.5, 0.01, 1e-9})
+    for (std::uint64_t keys = 1; keys <= kMaxFrozenKeys; keys *= 2) {
+      const FrozenPlan plan = frozen_plan(keys, fpr);
+      const std::uint64_t of_a_thread = 38 * (keys / plan.partitions + 1);
+      const unsigned threads = detail::threads_that_fit(plan);
+      EXPECT_GE(threads, 1U);
+      EXPECT_LE(threads, 1'024U);
+      EXPECT_TRUE(threads == 1 || plan.bytes() + threads * of_a_thread <= kMemory) << keys;
+      EXPECT_TRUE(threads == 1'024 || plan.bytes() + (threads + 1) * of_a_thread > kMemory) << keys;
+    }
 }
 
 }  // namespace

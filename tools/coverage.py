@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Lists the lines and the conditions of the shipped code that no test takes.
 
-usage: coverage.py ROOT BUILD
+usage: coverage.py ROOT BUILD [FOLDER]
 
 BUILD is a build of the tree ROOT with the preset `coverage` whose programs have run with LLVM_PROFILE_FILE in
 BUILD/profiles. It prints a line for each folder and writes BUILD/missed.txt: each line that never ran, and each
 condition that was never true, or never false, with its code. A line or a condition counts as taken if any program has
-taken it, in any instance of a template.
+taken it, in any instance of a template. With FOLDER only its files are listed.
 """
 
 import collections
@@ -96,7 +96,7 @@ class Taken:
         return {abs(line): (code[abs(line) - 1].strip(), notes[line]) for line in sorted(notes, key=abs)}
 
 
-def main(root, build):
+def main(root, build, folder="."):
     root, build = pathlib.Path(root).resolve(), pathlib.Path(build).resolve()
     groups = collections.defaultdict(list)  # a program writes several profiles
     for profile in (build / "profiles").glob("*.profraw"):
@@ -111,7 +111,7 @@ def main(root, build):
             taken.add(counted(path, profiles))
     totals = collections.defaultdict(lambda: [0, 0, 0])
     with open(build / "missed.txt", "w") as report:
-        for path in sorted(taken.lines):
+        for path in sorted(path for path in taken.lines if path.is_relative_to(folder)):
             missed = taken.missed(path)
             total = totals["/".join(path.parts[:-1][:2])]
             never = sum(notes == ["never ran"] for _, notes in missed.values())

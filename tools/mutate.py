@@ -2,6 +2,7 @@
 """Breaks the code one line at a time, and says which of the breaks no test of their folder sees.
 
 usage: mutate.py [--since COMMIT | --count N] [--seed S] [--jobs J] [--tree DIRECTORY] [FOLDER]
+       mutate.py --tests FOLDER
 
 The mutants are those of all lines that differ from COMMIT, or else N lines (20) drawn at random with the
 seed S, one mutant each. FOLDER is one of the folders listed below, or any file or folder within them; without it, all
@@ -11,6 +12,8 @@ A mutant is built in a copy of the tree (build/mutants), which a later run uses 
 of its folder. It is killed if one of them fails or does not end. If all pass, it survives and must be examined by hand:
 either a test has a gap, or the mutant means the same. A mutant that makes the same programs, byte by byte, is
 recognized without a test. The exit status is 0 however many survive.
+
+--tests prints the tests of one of the folders below instead: a pattern for ctest, and the targets that build them.
 """
 
 import argparse
@@ -249,6 +252,7 @@ def arguments():
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--since", metavar="COMMIT")
     which.add_argument("--count", type=int, default=20, metavar="N")
+    which.add_argument("--tests", action="store_true")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="J")
     parser.add_argument("--tree", type=pathlib.Path, default=ROOT / "build/mutants", metavar="DIRECTORY")
@@ -257,6 +261,13 @@ def arguments():
 
 def main():
     given = arguments()
+    if given.tests:
+        if given.folder not in FOLDERS:
+            sys.exit("mutate: the folders are " + ", ".join(FOLDERS))
+        tests = FOLDERS[given.folder]
+        print("|".join([f"^{name}/" for name in tests.programs] + [tests.pattern] * bool(tests.pattern)))
+        print(*tests.programs, *tests.targets)
+        return
     for number in (signal.SIGINT, signal.SIGTERM):  # so that `finally` runs
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     mutants = chosen(ROOT, given.folder and given.folder.rstrip("/"), given.since, given.count, given.seed)

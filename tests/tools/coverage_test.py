@@ -51,12 +51,14 @@ def main(root):
         for words in (["0"], ["1"]) if "one" in name else ([],):
             ran = subprocess.run([program, *words], env=environment)
             assert (ran.returncode == -9) == (words == ["1"]), ran
-    said = subprocess.run([SOURCE / "tools/coverage.py", root, build], capture_output=True, text=True,
-                          check=True).stdout
-    missed = (build / "missed.txt").read_text()
-    assert missed == MISSED, missed
-    folders = {words[0]: " ".join(words[1:]) for words in map(str.split, said.splitlines()[1:-1])}
-    assert folders == FOLDERS, said
+    one = {name: FOLDERS["src/one"] for name in ("src/one", "all")}
+    for folder, numbers, lines in ([], FOLDERS, 4), (["src/one"], one, 3):
+        said = subprocess.run([SOURCE / "tools/coverage.py", root, build, *folder], capture_output=True, text=True,
+                              check=True).stdout
+        missed = (build / "missed.txt").read_text()
+        assert missed == "".join(MISSED.splitlines(keepends=True)[:lines]), missed
+        folders = {words[0]: " ".join(words[1:]) for words in map(str.split, said.splitlines()[1:-1])}
+        assert folders == numbers, said
 
 
 with tempfile.TemporaryDirectory() as scratch:

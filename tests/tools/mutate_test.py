@@ -184,6 +184,13 @@ def puts_back_what_is_interrupted(tree):
         tree.expect_whole()
 
 
+def names_tests(tree):
+    expect("tests", tree.run("--tests", "c"), "^c_test/|^c/\nc_test bloomery_c\n")
+    expect("tests without a pattern", tree.run("--tests", "src/hash"), "^hash_test/\nhash_test\n")
+    for folder in ("c/keys.cpp", "src"):
+        expect("no such folder", "the folders are src/base, " in tree.run("--tests", folder, status=1), True)
+
+
 def refuses(tree):
     expect("nowhere", "there is nothing to change there" in tree.run("src/nowhere", status=1), True)
     (tree.root / "tests/a.cpp").write_text("int main() { return 1; }\n")
@@ -197,6 +204,7 @@ def main():
         judges_them(tree)
         tells_what_makes_no_difference(tree)
         puts_back_what_is_interrupted(tree)
+        names_tests(tree)
         refuses(tree)
 
 

@@ -5,6 +5,7 @@
 #include <bloomery/bloomery.hpp>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -90,13 +91,27 @@ TEST_P(AnyKind, SaysWhatItsKindCannot) {
   EXPECT_EQ(memory.apply(Operation::insert_absent, more), 1U);
   EXPECT_EQ(memory.apply(Operation::contain, more), 2U);
   // Keys as bytes are hashed as everywhere.
-  const std::string_view texts[] = {"d", "b"};
+  const std::string_view texts[] = {"d", "b"}, two[] = {"e", "f"};
   EXPECT_EQ(memory.apply(Operation::insert_absent, texts), 1U);
+  EXPECT_EQ(memory.acknowledged(), 2U);
   EXPECT_TRUE(memory.may_contain("d"));
+  EXPECT_EQ(memory.apply(Operation::insert, two), 2U);
+  EXPECT_TRUE(memory.may_contain("e") && memory.may_contain("f"));
+  for (const Operation operation : {Operation::contain, Operation::insert}) {
+    EXPECT_EQ(memory.apply(operation, std::span<const Hash128>()), 0U);
+    const bool contains = operation == Operation::contain;
+    absent = !contains;
+    EXPECT_EQ(memory.apply(operation, {&hash, 1}, {&absent, 1}), contains ? 1U : 0U);
+    EXPECT_EQ(absent, contains);
+  }
   expect_error(ErrorCode::wrong_kind, {}, [&] {
     (void)file.apply(Operation::insert_absent, {&hash, 1});
   });
   EXPECT_EQ(memory.verify().detail, "in memory, without checksums");
+  std::array<bool, 64> before{};
+  for (AnyFilter* each : {&memory, &file})
+    expect_error(ErrorCode::wrong_kind, {each->name(), "of a PHP class on a server"},
+                 [&] { each->insert_bits("a", before); });
 }
 
 // A key that is there is not counted again, and keeps its age. In a filter that is still being built nothing is known
@@ -227,6 +242,8 @@ TEST(AnyFilter, ThatWasMovedFromSaysSo) {
   EXPECT_FALSE(from.in_memory());
   EXPECT_FALSE(from.needs_time());
   EXPECT_FALSE(from.begin_load());
+  EXPECT_FALSE(from.is_loading());
+  EXPECT_FALSE(from.can_be_behind());
   EXPECT_EQ(from.file(), nullptr);
   from.use_threads(2);
   from.close();
@@ -250,6 +267,9 @@ TEST(AnyFilter, MergesFiles) {
       ErrorCode::mismatch,
       {sources[0] + " and " + sources[1], "one is a plain filter and the other a counting"},
       [&] { (void)AnyFilter::merge(sources, scratch / "new"); });
+  // It is said before anything is asked of the destination.
+  expect_error(ErrorCode::mismatch, {sources[0] + " and " + sources[1]},
+               [&] { (void)AnyFilter::merge(sources, scratch / "out"); });
   AnyFilter::create(sources[1], {.capacity = 20'000, .fpr = 0.001}, {.replace = true});
   expect_error(ErrorCode::mismatch, {sources[0] + " and " + sources[1]},
                [&] { (void)AnyFilter::merge(sources, scratch / "new"); });
@@ -326,8 +346,13 @@ TEST(AnyFilter, ConvertsAPlainFile) {
   std::ofstream(scratch / "text") << "no filter\n";
   expect_error(ErrorCode::not_a_filter, {},
                [&] { (void)AnyFilter::convert(scratch / "text", scratch / "d"); });
+  expect_error(ErrorCode::not_a_filter, {"text"}, [&] { (void)AnyFilter::open(scratch / "text"); });
   expect_error(ErrorCode::missing, {},
                [&] { (void)AnyFilter::convert(scratch / "none", scratch / "d"); });
+  expect_error(ErrorCode::missing, {"the directory"},
+               [&] { (void)AnyFilter::convert(scratch / "none/f", scratch / "d"); });
+  expect_error(ErrorCode::not_a_filter, {"is not a regular file"},
+               [&] { (void)AnyFilter::convert(scratch / ".", scratch / "d"); });
   // Whatever has the name, in use or not.
   const AnyFilter writer = AnyFilter::open(scratch / "e", Access::write);
   for (const std::string& taken : {scratch / "text", scratch / "e"}) {

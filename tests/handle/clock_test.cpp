@@ -102,6 +102,20 @@ TEST(AnyWindow, TakesTheTimeWhenASliceHasPassed) {
   }
 }
 
+TEST(AnyWindow, OfInsertionsAndOtherKindsTakeNoTime) {
+  FilterSpec lines = kSeconds;
+  lines.window = Window{WindowUnit::insertions, 800};
+  for (const FilterSpec& spec : {lines, FilterSpec{.capacity = 100, .fpr = 0.01}}) {
+    AnyFilter filter(plan(spec));
+    filter.insert("a");
+    for (const std::uint64_t now : {1'000, 9'000}) filter.advance(now);
+    EXPECT_TRUE(filter.may_contain("a"));
+    EXPECT_FALSE(filter.needs_time());
+    EXPECT_EQ(filter.slice_room().has_value(), spec.window.has_value());
+  }
+  EXPECT_FALSE(AnyFilter(plan(kSeconds)).slice_room());
+}
+
 // Clocks that are set show 2020 or later.
 TEST(AnyWindow, KnowsClocksThatAreSetByTheirYear) {
   const std::uint64_t year = 1'577'836'800;

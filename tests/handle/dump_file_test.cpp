@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "handle/dump_file.hpp"
@@ -38,7 +39,7 @@ TEST(Dump, ThatCannotComeToItsPathLeavesNothing) {
     file.write(std::vector<std::byte>(10));
     std::filesystem::create_directory(scratch / "f");
     expect_error(ErrorCode::io, {scratch / "f"}, [&] { file.publish(true); });
-    expect_error(ErrorCode::exists, {scratch / "f"}, [&] { file.publish(false); });
+    expect_error(ErrorCode::exists, {scratch / "f", "name another"}, [&] { file.publish(false); });
   }
   const std::filesystem::directory_iterator left(scratch / ".");
   EXPECT_EQ(std::distance(begin(left), end(left)), 1);
@@ -75,6 +76,19 @@ TEST(Dump, ThatIsAtItsPathLeavesTheNameOfItsMaking) {
     write_bytes(beside, another);
   }
   EXPECT_EQ(read_bytes(beside), another);
+}
+
+// Two programs may write a file for the same path at the same time.
+TEST(Dump, IsMadeUnderANameOfItsOwn) {
+  const Scratch scratch;
+  const detail::WholeFile one(scratch / "f", scratch / "f"), other(scratch / "f", scratch / "f");
+  EXPECT_EQ(scratch.files(), 2U);
+  for (const auto& entry : std::filesystem::directory_iterator(scratch / ".")) {
+    const std::string name = entry.path().filename().string();
+    ASSERT_EQ(name.size(), std::string_view("f.abcdef").size()) << name;
+    EXPECT_TRUE(name.starts_with("f.")) << name;
+    EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz", 2), std::string::npos) << name;
+  }
 }
 
 // A power loss leaves what was at the path before, or all of it: the bytes are on the disk before they get a name, and

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <span>
 #include <string>
@@ -79,6 +80,8 @@ TEST(Dump, OfAPlainFilterAnswersAsTheFilter) {
       EXPECT_EQ(stats.kind, Kind::plain);
       EXPECT_EQ(stats.inserted, static_cast<std::uint64_t>(kKeys));
       EXPECT_EQ(stats.fill, same.stats(Precision::exact).fill);
+      ASSERT_EQ(opened.arrays().size(), 1U);
+      EXPECT_TRUE(std::ranges::equal(opened.arrays()[0].bytes, same.bytes()));
 
       AnyFilter sum(same.plan(), hasher);
       sum.merge(opened);
@@ -271,10 +274,10 @@ TEST(Dump, ChunksAreThoseOfItsHeader) {
   };
   opens(bytes, 0, 0);
   opens(bytes - 1, 1, 1 + bytes);
-  const std::string ends = "it continues where its header says that it ends";
-  expect_error(ErrorCode::corrupt, {path, ends}, [&] { opens(bytes + 1, 0, 0); });
-  expect_error(ErrorCode::corrupt, {path, ends}, [&] { opens(bytes, 1, 2 + bytes); });
-  expect_error(ErrorCode::corrupt, {path, ends}, [&] { opens(bytes - 2, 1, 1 + bytes); });
+  const std::string ends = ": it continues where its header says that it ends; take the dump again";
+  EXPECT_EQ(error_of([&] { opens(bytes + 1, 0, 0); }, ErrorCode::corrupt), path + ends);
+  EXPECT_EQ(error_of([&] { opens(bytes, 1, 2 + bytes); }, ErrorCode::corrupt), path + ends);
+  EXPECT_EQ(error_of([&] { opens(bytes - 2, 1, 1 + bytes); }, ErrorCode::corrupt), path + ends);
   expect_error(ErrorCode::corrupt, {path, "it ends before its bits do"},
                [&] { opens(bytes - 1, 0, 0); });
 }
@@ -329,11 +332,29 @@ TEST(Dump, IsNotBelieved) {
     write_text(path, whole.substr(0, size));
     expect_error(ErrorCode::corrupt, {"the dump is cut off"}, [&] { (void)AnyFilter::open(path); });
   }
-  // 2^56 bits: nothing is allocated for them.
-  std::string vast = whole;
-  vast[16 + 16 + 36 + 7] = 1;
-  write_text(path, vast);
-  expect_error(ErrorCode::corrupt, {path}, [&] { (void)AnyFilter::open(path); });
+  std::string newer = whole;
+  newer[8] = 2;
+  write_text(path, newer);
+  expect_error(ErrorCode::corrupt, {path, "of a newer version"},
+               [&] { (void)AnyFilter::verify(path); });
+}
+
+// Who can write the sum can claim 128 GiB: nothing is allocated for them, in memory or in a file.
+TEST(Dump, OfFewBytesIsNoVastFilter) {
+  const Scratch scratch;
+  const std::string path = scratch / "dump", out = scratch / "out.bloom";
+  detail::DumpWriter writer(path, path);
+  const Plan vast{Layout::blocked, kMaxBits, 6, kMaxBits / 10, 0.01};
+  writer.put({1, module_header(vast, Hasher(), 0)});
+  writer.put({101, std::string(100, '\0')});
+  writer.finish(false);
+  ASSERT_TRUE(AnyFilter::verify(path).ok());
+  for (const auto& call : {std::function<void()>([&] { (void)AnyFilter::open(path); }),
+                           std::function<void()>([&] { AnyFilter::convert(path, out); })}) {
+    const std::string text = error_of(call, ErrorCode::corrupt);
+    EXPECT_EQ(text, path + ": it ends before its bits do; take the dump again");
+  }
+  EXPECT_FALSE(std::filesystem::exists(out));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -163,6 +165,30 @@ TEST_F(FrozenOnServer, IsKeptInEveryWayOfTheServer) {
   const detail::Reply debug = server().ask({"BF.DEBUG", "k"});
   ASSERT_EQ(debug->elements, 2U);
   EXPECT_NE(std::string(debug->element[1]->str).find("fingerprintbits:"), std::string::npos);
+}
+
+// The bits of its delta say whether it has keys, wherever these are and whatever is a hole.
+TEST_F(FrozenOnServer, KeysInTheDeltaOfASparseFileAreNotLost) {
+  const std::string path = scratch_ / "f.bloom", sparse = scratch_ / "sparse.bloom";
+  FilterSpec spec = spec_;
+  spec.delta = 400'000;
+  build(path, spec);
+  ASSERT_EQ(std::system(("cp --sparse=always " + path + " " + sparse).c_str()), 0);
+  AnyFilter::convert(sparse, at("k"));
+  expect_there(at("k"), path);
+  AnyFilter::open(sparse, Access::write).insert("late");
+  expect_error(ErrorCode::wrong_kind, {sparse, "delta"},
+               [&] { AnyFilter::convert(sparse, at("l")); });
+}
+
+TEST_F(FrozenOnServer, OfADamagedFileDoesNotGoThere) {
+  const std::string path = scratch_ / "f.bloom";
+  build(path, spec_);
+  std::fstream bytes(path, std::ios::in | std::ios::out | std::ios::binary);
+  bytes.seekp(20'000);
+  bytes.put('\x5a').put('\x5a').flush();
+  expect_error(ErrorCode::corrupt, {path}, [&] { AnyFilter::convert(path, at("k")); });
+  EXPECT_EQ(server().ask({"DBSIZE"})->integer, 0);
 }
 
 // What it says of itself makes the same filter in another server.

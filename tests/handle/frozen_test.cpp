@@ -53,11 +53,11 @@ TEST(AnyFrozen, AnswersTheSameInMemoryInBytesAndInAFile) {
 
 TEST(AnyFrozen, InMemoryIsBuiltByWhatNeedsAllOfIt) {
   const auto keys = text_keys("key", 5'000);
-  AnyFilter encoded(plan(kSpec)), sized(plan(kSpec));
-  encoded.insert_many(keys);
-  sized.insert_many(keys);
+  AnyFilter encoded(plan(kSpec)), sized(plan(kSpec)), copied(plan(kSpec));
+  for (AnyFilter* each : {&encoded, &sized, &copied}) each->insert_many(keys);
   const std::vector<std::byte> bytes = encoded.encode();
   EXPECT_EQ(sized.encoded_size(), bytes.size());
+  EXPECT_EQ(copied.copy().encode(), bytes);
   EXPECT_EQ(AnyFilter::decode(bytes).may_contain_many(keys), keys.size());
   EXPECT_FALSE(encoded.may_contain("another"))
       << "it is built: by 0.1 % it is there by chance, and the seed is fixed";

@@ -46,13 +46,35 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
   AnyFilter::convert(module("p"), scratch_ / "p.bloom");
   const FilterStats stats = plain.stats();
   EXPECT_EQ(stats.kind, Kind::plain);
-  const double counted = AnyFilter::open(scratch_ / "p.bloom").stats().current_fpr;
-  EXPECT_NEAR(stats.current_fpr / counted, 1, 0.5) << "few keys: blocks differ by chance";
+  const FilterStats counted = AnyFilter::open(scratch_ / "p.bloom").stats();
+  EXPECT_NEAR(stats.current_fpr / counted.current_fpr, 1, 0.5)
+      << "few keys: blocks differ by chance";
+  EXPECT_NEAR(stats.fill / counted.fill, 1, 0.05);
+  EXPECT_GE(stats.bytes, counted.bytes);
+  EXPECT_EQ(stats.module_arrays, 1U);
+  EXPECT_FALSE(stats.over_capacity);
+  EXPECT_EQ(plain.verify().detail,
+            "the module holds it; its bits are as whole as the server's data");
   EXPECT_EQ(AnyFilter::open(scratch_ / "p.bloom").may_contain_many(keys()), kKeys);
   AnyFilter::convert(scratch_ / "p.bloom", module("q"));
   EXPECT_EQ(AnyFilter::open(module("q")).may_contain_many(keys()), kKeys);
   EXPECT_NEAR(static_cast<double>(*AnyFilter::open(module("q")).stats().inserted), kKeys, 150)
       << "a file counts bits, not keys";
+  AnyFilter::convert(scratch_ / "p.bloom", string_at("string"));
+  AnyFilter::convert(string_at("string"), module("t"));
+  EXPECT_EQ(AnyFilter::open(module("t")).may_contain_many(keys()), kKeys);
+  EXPECT_EQ(AnyFilter::open(module("t")).stats().inserted,
+            AnyFilter::open(module("q")).stats().inserted);
+  // Above its capacity, which a filter that grows never is.
+  AnyFilter::create(scratch_ / "few.bloom", {.capacity = 1'000, .fpr = 0.001}).insert_many(keys());
+  AnyFilter::convert(scratch_ / "few.bloom", module("few"));
+  const FilterStats few = AnyFilter::open(module("few")).stats();
+  EXPECT_TRUE(few.over_capacity);
+  EXPECT_NEAR(static_cast<double>(*few.inserted), kKeys, 200);
+  AnyFilter grown = AnyFilter::create(module("grown"), {.capacity = 1'000, .fpr = 0.001});
+  grown.insert_many(keys());
+  EXPECT_FALSE(grown.stats().over_capacity);
+  EXPECT_EQ(grown.stats().module_arrays, 2U);
   AnyFilter::convert(module("s"), scratch_ / "dump");
   AnyFilter::convert(scratch_ / "dump", module("copy"));
   EXPECT_EQ(AnyFilter::open(module("copy")).may_contain_many(keys()), kKeys);
@@ -92,6 +114,25 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
     expect_error(ErrorCode::invalid_argument, {},
                  [&] { (void)AnyFilter::open_or_create(module("x"), other); });
   }
+}
+
+TEST_F(AnyOnServer, FiltersOfAModuleAreListedWithWhatTheyWereMadeFrom) {
+  const FilterSpec made[] = {{.kind = Kind::plain, .capacity = 1'000, .fpr = 0.003},
+                             {.kind = Kind::counting, .capacity = 2'000, .fpr = 0.004}};
+  for (std::size_t i = 0; i < std::size(made); ++i)
+    (void)AnyFilter::create(at("redis+module", std::to_string(i)), made[i]);
+  std::size_t found = 0;
+  AnyFilter::for_each("redis+module+unix://" + server().path() + "?match=*",
+                      [&](const std::string& address, const FilterStats& stats) {
+                        const FilterSpec& spec =
+                            made[address.find("key=1") == std::string::npos ? 0 : 1];
+                        EXPECT_EQ(stats.kind, spec.kind) << address;
+                        EXPECT_EQ(stats.capacity, spec.capacity) << address;
+                        EXPECT_EQ(stats.fpr, spec.fpr) << address;
+                        ++found;
+                      },
+                      {});
+  EXPECT_EQ(found, 2U);
 }
 
 // A module gets the bits in chunks of up to 16 MiB, and each chunk has its own part of them.
@@ -229,6 +270,14 @@ TEST_F(AnyOnServer, AFilterOfAModuleTellsTheRoomOfItsSlice) {
                                                        .window = Window{unit, 40},
                                                        .slices = 4});
   };
+  EXPECT_EQ(
+      AnyFilter::create(at("redis+module", "longer"), {.kind = Kind::window,
+                                                       .fpr = 0.01,
+                                                       .window = Window{WindowUnit::insertions, 41},
+                                                       .slices = 4})
+          .slice_room()
+          ->length,
+      11U);
   AnyFilter filter = create("insertions", WindowUnit::insertions);
   const auto left = [&] { return filter.slice_room()->left; };
   EXPECT_EQ(filter.slice_room()->length, 10U);
@@ -313,6 +362,13 @@ TEST_F(AnyOnServer, AFilterOfAModuleTakesWhatAModuleHas) {
   expect_error(ErrorCode::mismatch, {},
                [&] { (void)AnyFilter::open_or_create(high, {.fpr = 0.3}); });
   expect_error(ErrorCode::mismatch, {}, [&] { of_high.require_match({.fpr = 0.3}); });
+  const std::string quarter = at("redis+module", "quarter");
+  (void)AnyFilter::create(quarter, {.capacity = 10, .fpr = 0.25});
+  EXPECT_NO_THROW((void)AnyFilter::open_or_create(quarter, {.fpr = 0.3}));
+  expect_error(ErrorCode::mismatch, {},
+               [&] { (void)AnyFilter::open_or_create(quarter, {.fpr = 0.24}); });
+  expect_error(ErrorCode::wrong_kind, {"moved by bloomery convert"},
+               [&] { (void)AnyFilter::rebuild(quarter, plan(spec)); });
   // Filters under one key are merged by their server.
   expect_error(ErrorCode::wrong_kind, {"BF.MERGE on its server"}, [&] {
     (void)AnyFilter::merge(Keys{high, high}, at("redis+module", "out"));
@@ -380,6 +436,7 @@ TEST(AnyOnRedisBloom, ItsFiltersAreListedWithWhatItSays) {
   const auto use = [&](const std::string& address, const FilterStats& stats) {
     EXPECT_EQ(stats.kind, Kind::plain);
     EXPECT_EQ(stats.capacity, 100U);
+    EXPECT_EQ(stats.fpr, 0);
     EXPECT_FALSE(stats.fill_known);
     found.push_back(address);
   };
@@ -389,6 +446,15 @@ TEST(AnyOnRedisBloom, ItsFiltersAreListedWithWhatItSays) {
   denies = true;
   expect_error(ErrorCode::denied, {"NOPERM"}, [&] { AnyFilter::for_each(all, use, {}); });
   EXPECT_EQ(found.size(), 1U);
+  std::vector<std::string> refused;
+  AnyFilter::for_each(all, use, [&](const std::string& address, const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::denied);
+    refused.push_back(address);
+  });
+  EXPECT_EQ(found.size(), 1U);
+  EXPECT_EQ(refused, found);
+  EXPECT_TRUE(AnyFilter::is_pattern(all));
+  EXPECT_FALSE(AnyFilter::is_pattern(found[0]));
 }
 
 // Bytes of a server that is no friend.

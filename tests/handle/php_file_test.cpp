@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "handle/places.hpp"
 #include "store/scratch.hpp"
 #include "support/dumps.hpp"
 #include "support/expect_error.hpp"
@@ -26,7 +27,9 @@ TEST(AnyPhpBits, ReadsAndWritesTheBitsOfAPhpClass) {
   const Scratch scratch;
   const AnyOptions php{.scheme = PhpScheme::crc32_mt(8'000, 100)};
   const std::string path = scratch / "bits";
-  expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(path, Access::write, php); });
+  for (const Access access : {Access::read, Access::write})
+    expect_error(ErrorCode::missing, {path, "bloomery create makes an empty one"},
+                 [&] { (void)AnyFilter::open(path, access, php); });
   {
     AnyFilter bits = AnyFilter::create(path, {}, php);
     EXPECT_EQ(bits.hasher(), nullptr);
@@ -47,6 +50,9 @@ TEST(AnyPhpBits, ReadsAndWritesTheBitsOfAPhpClass) {
   EXPECT_FALSE(reader.may_contain("b"));
   const FilterStats stats = reader.stats();
   EXPECT_EQ(stats.scheme, php.scheme);
+  EXPECT_EQ(AnyFilter::verify(path, php).detail, detail::kPhpVerified);
+  ASSERT_EQ(reader.arrays().size(), 1U);
+  EXPECT_EQ(reader.arrays()[0].bytes.size(), 1'000U);
   reader.require_match({}, {.seed = Seed{5, 0}});  // it has no hash that could be compared
   expect_error(ErrorCode::wrong_kind, {path, "no numbers"},
                [&] { reader.require_match({.capacity = 100}); });
@@ -129,7 +135,7 @@ TEST(AnyPhpBits, ThatTheDiskDidNotTakeComeWithTheNextKey) {
   EXPECT_TRUE(failed == 0 || failed == kNoFilter) << failed;
 }
 
-// Some file systems that cannot be written refuse to sync. Then nothing is taken for a hole.
+// Some file systems that cannot be written refuse to sync. Then nothing is taken for a hole, or even asked for.
 TEST(AnyPhpBits, OfASparseFileAreReadWhereNothingIsSynced) {
   const Scratch scratch;
   const AnyOptions php{.scheme = PhpScheme::crc32_mt(16'000'000, 800'000)};
@@ -137,6 +143,23 @@ TEST(AnyPhpBits, OfASparseFileAreReadWhereNothingIsSynced) {
   AnyFilter::create(scratch / "bits", {}, php).insert_many(keys);
   const int failed = failed_in_child([&] {
     if (!refuse_from_now_on(SYS_fdatasync, EINVAL)) return kNoFilter;
+    if (!refuse_from_now_on(SYS_lseek, EIO)) return kNoFilter;
+    return AnyFilter::open(scratch / "bits", Access::read, php).may_contain_many(keys) ==
+                   keys.size()
+               ? 0
+               : 1;
+  });
+  EXPECT_TRUE(failed == 0 || failed == kNoFilter) << failed;
+}
+
+// On a file system that knows no holes all is data.
+TEST(AnyPhpBits, OfASparseFileAreReadWhereNothingIsAHole) {
+  const Scratch scratch;
+  const AnyOptions php{.scheme = PhpScheme::crc32_mt(16'000'000, 800'000)};
+  const auto keys = text_keys("key", 10);
+  AnyFilter::create(scratch / "bits", {}, php).insert_many(keys);
+  const int failed = failed_in_child([&] {
+    if (!refuse_from_now_on(SYS_lseek, EINVAL)) return kNoFilter;
     return AnyFilter::open(scratch / "bits", Access::read, php).may_contain_many(keys) ==
                    keys.size()
                ? 0
@@ -176,6 +199,19 @@ TEST(AnyPhpBits, AreAFileNoLargerThanTheScheme) {
       expect_error(ErrorCode::mismatch, {path, "1001 bytes, more than the 1000"},
                    [&] { (void)AnyFilter::open(path, Access::read, php); });
     }
+  }
+  // A last byte that the scheme does not fill, and a file of nothing but the first.
+  const AnyOptions odd{.scheme = PhpScheme::crc32_mt(8'001, 100)};
+  for (const std::size_t bytes : {1, 1'001, 1'002}) {
+    std::ofstream(path) << std::string(bytes, '\x80');
+    if (bytes == 1'002) {
+      expect_error(ErrorCode::mismatch, {path, "more than the 1001"},
+                   [&] { (void)AnyFilter::open(path, Access::read, odd); });
+      continue;
+    }
+    const FilterStats stats = AnyFilter::open(path, Access::read, odd).stats();
+    EXPECT_NEAR(stats.fill, static_cast<double>(bytes) / 8'001, 1e-12);
+    EXPECT_EQ(stats.bytes, 1'001U);
   }
   expect_error(ErrorCode::mismatch, {"/dev/null", "is not a file"},
                [&] { (void)AnyFilter::open("/dev/null", Access::read, php); });
@@ -235,6 +271,8 @@ TEST(AnyPhpBits, TakeNoHashes) {
 TEST(AnyPhpBits, InMemoryAreCleared) {
   AnyFilter bits(PhpScheme::crc32_mt(8'000, 100));
   EXPECT_TRUE(bits.insert("a"));
+  EXPECT_TRUE(bits.in_memory());
+  expect_error(ErrorCode::wrong_kind, {"create them in a file"}, [&] { (void)bits.encode(); });
   bits.clear();
   EXPECT_FALSE(bits.may_contain("a"));
   EXPECT_EQ(bits.stats().fill, 0);

@@ -20,10 +20,10 @@ namespace {
 
 TEST(Places, KnowsAddressesFromPaths) {
   for (const char* address : {"redis://h", "redis+module+cluster://h?key=k", "redis+unix:///s",
-                              "redis2://h", "REDIS://h", "s3://h", "a-b.c+9://"})
+                              "redis2://h", "REDIS://h", "s3://h", "a-b.c+9://", "a.b://h"})
     EXPECT_TRUE(AnyFilter::is_address(address)) << address;
   for (const char* path : {"redis", "seen.bloom", "/redis://h", "./redis://h", "://", "a b://h",
-                           "a:/b//", "a//b://", ""})
+                           "a:/b//", "a//b://", ".a://h", ""})
     EXPECT_FALSE(AnyFilter::is_address(path)) << path;
   EXPECT_EQ(AnyFilter::display_name("seen.bloom"), "seen.bloom");
 }

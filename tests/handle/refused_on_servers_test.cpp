@@ -77,6 +77,9 @@ TEST_F(AnyOnServer, RefusesChangesOfAReader) {
   AnyFilter writer = AnyFilter::open(string_at("b"), Access::write, php);
   EXPECT_EQ(writer.insert_bits("new", before), 1U);
   EXPECT_EQ(writer.acknowledged(), 1U);
+  expect_error(ErrorCode::invalid_argument, {"room for 0 answers"},
+               [&] { writer.insert_bits("newer", {}); });
+  EXPECT_EQ(writer.acknowledged(), 0U);
 }
 
 // What needs the whole filter in this process.
@@ -93,6 +96,12 @@ TEST_F(AnyOnServer, SaysWhatAServerCannot) {
     // What is on a server is as durable as it makes it, and knows its own time.
     filter.sync();
     filter.advance(7);
+    filter.end_load();
+    filter.use_threads(2);
+    filter.keep_alive();
+    EXPECT_FALSE(filter.is_loading());
+    EXPECT_FALSE(filter.can_be_behind());
+    EXPECT_FALSE(filter.slice_room());
     const std::pair<const char*, std::function<void()>> calls[] = {
         {"bloomery convert", [&] { (void)filter.encode(); }},
         {"bloomery convert", [&] { (void)filter.encoded_size(); }},
@@ -151,6 +160,8 @@ TEST_F(AnyOnServer, TakesNoDurability) {
       expect_error(ErrorCode::invalid_argument, {"127.0.0.1", "a durability is for filter files"},
                    call);
   }
+  expect_error(ErrorCode::invalid_argument, {"127.0.0.1", "shared by all its clients anyway"},
+               [&] { (void)AnyFilter::create(address, spec, {.shared = true}); });
 }
 
 // Who asks for a window and for generations would otherwise get a filter that does not forget by itself.

@@ -45,6 +45,7 @@ TEST(Agreement, NamesTheFirstDifference) {
   const Window week{WindowUnit::seconds, 7 * 86'400};
   AnyFilter::create(scratch / "plain", {.capacity = 1'000, .fpr = 0.01, .layout = Layout::blocked2},
                     {.seed = Seed{5, 0}});
+  AnyFilter::create(scratch / "high", {.capacity = 1'000, .fpr = 0.4});
   AnyFilter::create(scratch / "counting", {.kind = Kind::counting, .capacity = 1'000, .fpr = 0.01});
   AnyFilter::create(scratch / "scalable",
                     {.kind = Kind::scalable, .capacity = 1'000, .fpr = 0.01, .growth = 4});
@@ -70,6 +71,7 @@ TEST(Agreement, NamesTheFirstDifference) {
        {},
        PlanField::fpr,
        "of 0.01, and false-positive rate says 0.010000001"},
+      {"high", {.fpr = 0.45}, {}, PlanField::fpr, "of 0.4, and false-positive rate says 0.45"},
       {"plain", {.layout = Layout::blocked}, {}, PlanField::layout, "layout blocked2, and layout"},
       {"plain", {.hashes = 3}, {}, PlanField::hashes, "hashes per key, and hashes says 3"},
       {"plain", {.bits = 5'120}, {}, PlanField::bits, "has 9,728 bits, and bits says 5,120"},

@@ -14,6 +14,7 @@
 
 #include "handle/any_kind.hpp"
 #include "handle/any_on_server.hpp"
+#include "handle/places.hpp"
 #include "redis/moved_clock.hpp"
 #include "support/expect_error.hpp"
 
@@ -31,10 +32,17 @@ TEST_F(AnyOnServer, AStringIsAFile) {
   expect_error(ErrorCode::exists, {}, [&] { (void)AnyFilter::create(string_at("k"), spec_); });
   expect_error(ErrorCode::mismatch, {},
                [&] { (void)AnyFilter::open_or_create(string_at("k"), {.capacity = 5}); });
-  expect_error(ErrorCode::wrong_kind, {}, [&] {
-    (void)AnyFilter::create(string_at("c"), {.kind = Kind::counting, .capacity = 1});
-  });
+  for (const Kind kind : {Kind::counting, Kind::window}) {
+    const std::string text =
+        error_of([&] { (void)AnyFilter::create(string_at("c"), spec_of_kind(kind)); },
+                 ErrorCode::wrong_kind);
+    EXPECT_NE(text.find("is plain, not " + std::string(to_string(kind))), std::string::npos)
+        << text;
+    EXPECT_EQ(text.find("make it rotating") != std::string::npos, kind == Kind::window) << text;
+  }
   expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(string_at("none")); });
+  expect_error(ErrorCode::missing, {"none"},
+               [&] { AnyFilter::convert(string_at("none"), scratch_ / "f"); });
   EXPECT_FALSE(AnyFilter::verify(string_at("k")).detail.empty());
 
   AnyFilter::convert(string_at("k"), scratch_ / "f");
@@ -118,17 +126,18 @@ TEST_F(AnyOnServer, MergesSparseFiles) {
     AnyFilter filter = AnyFilter::rebuild(scratch_ / name, sparse);
     filter.insert_many(keys);
     filter.close();
-    return scratch_ / name;
+    const std::string holes = scratch_ / (name + " of holes");
+    EXPECT_EQ(std::system(("cp --sparse=always '" + scratch_ / name + "' '" + holes + "'").c_str()),
+              0);
+    return holes;
   };
-  const Keys sources = {make("a", few), make("b", more), make("c", {})};
+  const Keys sources = {make("a", few), make("b", {}), make("c", more)};
   AnyFilter::merge(sources, string_at("all"));
   AnyFilter all = AnyFilter::open(string_at("all"));
   EXPECT_EQ(all.may_contain_many(few), few.size());
   EXPECT_EQ(all.may_contain_many(more), more.size());
   // A string may have keys everywhere, so a file gets all of its room.
-  const std::string holes = scratch_ / "holes";
-  ASSERT_EQ(std::system(("cp --sparse=always " + sources[0] + " " + holes).c_str()), 0);
-  AnyFilter::merge(Keys{holes, string_at("all")}, scratch_ / "file");
+  AnyFilter::merge(Keys{sources[0], string_at("all")}, scratch_ / "file");
   struct stat file {};
   ASSERT_EQ(::stat((scratch_ / "file").c_str(), &file), 0);
   EXPECT_GE(static_cast<std::uint64_t>(file.st_blocks) * 512, kBytes);
@@ -279,7 +288,7 @@ TEST_F(AnyOnServer, RotatesTwoGenerations) {
   EXPECT_NE(same.verify().detail.find("both generations"), std::string::npos);
   server().ask({"APPEND", "{k}:older", "x"});
   expect_error(ErrorCode::corrupt, {"k"}, [&] { (void)same.verify(); });
-  expect_error(ErrorCode::invalid_argument, {}, [&] {
+  expect_error(ErrorCode::invalid_argument, {"two generations take"}, [&] {
     (void)AnyFilter::create(string_at("b"), {.capacity = 5}, {.rotating = true});
   });
 }
@@ -302,8 +311,36 @@ TEST_F(AnyOnServer, KnowsTheBucketOfAPhpClass) {
   EXPECT_FALSE(bucket.insert("a"));
   expect_error(ErrorCode::wrong_kind, {}, [&] { (void)bucket.insert(1); });
   EXPECT_EQ(bucket.stats().scheme, php.scheme);
+  EXPECT_EQ(bucket.verify().detail, detail::kPhpVerified);
+  EXPECT_EQ(AnyFilter::verify(string_at("b"), php).detail, detail::kPhpVerified);
+  expect_error(ErrorCode::wrong_kind, {"no numbers"},
+               [&] { bucket.require_match({.capacity = 100}); });
   EXPECT_TRUE(AnyFilter::rotate(string_at("b"), php).done);
   EXPECT_FALSE(AnyFilter::rotate(string_at("b"), php).done);  // nothing has come since
+}
+
+TEST_F(AnyOnServer, CopiesTheBitsOfAPhpClass) {
+  const AnyOptions php{.scheme = PhpScheme::crc32_mt(8'000, 100)};
+  const std::string file = scratch_ / "bits";
+  AnyFilter::create(string_at("b"), {}, php).insert("a");
+  AnyFilter::convert(string_at("b"), file, php);
+  AnyFilter::open(file, Access::write, php).insert("b");
+  AnyFilter::convert(file, string_at("c"), php);
+  AnyFilter::convert(string_at("c"), string_at("d"), php);
+  for (const std::string& place : {file, string_at("c"), string_at("d")}) {
+    AnyFilter copy = AnyFilter::open(place, Access::read, php);
+    EXPECT_TRUE(copy.may_contain("a") && copy.may_contain("b")) << place;
+    EXPECT_FALSE(copy.may_contain("c")) << place;
+  }
+  EXPECT_FALSE(AnyFilter::open(string_at("b"), Access::read, php).may_contain("b"));
+  expect_error(ErrorCode::exists, {}, [&] { AnyFilter::convert(file, string_at("b"), php); });
+  // A destination is refused before anything is read.
+  for (const auto& [source, out] : {std::pair(at("redis+module", "m"), scratch_ / "new"),
+                                    {scratch_ / "none", at("redis+module", "m")}})
+    expect_error(ErrorCode::wrong_kind, {"a filter of the module has bits of its own"},
+                 [&] { AnyFilter::convert(source, out, php); });
+  expect_error(ErrorCode::wrong_kind, {"under one key"},
+               [&] { AnyFilter::convert(file, at("redis+cluster", "e"), php); });
 }
 
 // Both buckets are asked, also if the newer one is gone; where there was none at all, nothing is rotated.
@@ -359,7 +396,8 @@ TEST_F(AnyOnServer, TakesAPasswordFromTheFirstLineOfAFile) {
                                    {"\n" + more, ErrorCode::invalid_argument}}) {
     SCOPED_TRACE(std::to_string(text.size()) + " bytes");
     std::ofstream(file) << text;
-    expect_error(code, {}, [] { (void)AnyFilter::open("redis://u@127.0.0.1:1?key=k"); });
+    expect_error(code, {code == ErrorCode::unavailable ? "cannot be reached" : "is not a password"},
+                 [] { (void)AnyFilter::open("redis://u@127.0.0.1:1?key=k"); });
   }
   // All of the line is the password, and nothing else. One of the address or of the environment goes before it.
   server().ask({"ACL", "SETUSER", "me", "reset", "on", ">secret", "~*", "+@all"});
@@ -394,6 +432,8 @@ TEST_F(AnyOnServer, TakesAPasswordFromTheFirstLineOfAFile) {
   expect_error(ErrorCode::invalid_argument, {"BLOOMERY_REDIS_PASSWORD_FILE", file},
                [] { (void)AnyFilter::open("redis://u@127.0.0.1:1?key=k"); });
   ::unsetenv("BLOOMERY_REDIS_PASSWORD_FILE");
+  expect_error(ErrorCode::invalid_argument, {"names a user and no password"},
+               [] { (void)AnyFilter::open("redis://u@127.0.0.1:1?key=k"); });
 }
 
 }  // namespace

@@ -206,6 +206,7 @@ TEST(AnyStatistics, OfAFrozenFilterAreOfItsListAndItsDelta) {
             copy = memory.copy();
   for (AnyFilter* each : {&memory, &writer, &reader, &decoded, &copy}) {
     const FilterStats stats = each->stats(Precision::exact);
+    EXPECT_FALSE(each->slice_room());
     ASSERT_TRUE(stats.delta);
     EXPECT_EQ(stats.delta->plan, std::get<FrozenPlan>(*each->plan()).delta);
     // The delta takes these too.

@@ -97,6 +97,7 @@ TEST(ServersFrozen, AnswersMaybeUntilAllIsThere) {
   EXPECT_TRUE(found(*value, hashes_of(*value, kItems, 1)[0]));
   EXPECT_THROW(value->check_loaded(), Error) << "a table of zeros is not that of its items";
   EXPECT_EQ(all(), 500);
+  EXPECT_TRUE(copy(*value)->is_loading());
   fill(*value, filter);
   EXPECT_EQ(all(), 500);
   value->check_loaded();
@@ -145,6 +146,21 @@ TEST(ServersFrozen, IsNotBelieved) {
   EXPECT_THROW((void)decode_header(encode_header(empty)), Error) << "it was made for 300 items";
   for (std::size_t size = 0; size < bytes.size(); ++size)
     EXPECT_THROW((void)decode_header(std::span(bytes).first(size)), Error) << size;
+}
+
+// A server that saves a part of a filter takes the rest of it when it has started again.
+TEST(ServersFrozen, SaysHowMuchOfItHasCome) {
+  Header header = header_for(built(300));
+  EXPECT_FALSE(decode_header(encode_header(header)).loading);
+  header.loading = true;
+  for (const std::uint64_t come : {std::uint64_t{0}, std::uint64_t{64}, header.frozen.bytes()}) {
+    header.come = come;
+    const Header decoded = decode_header(encode_header(header));
+    EXPECT_TRUE(decoded.loading);
+    EXPECT_EQ(decoded.come, come);
+  }
+  ++header.come;
+  EXPECT_THROW((void)decode_header(encode_header(header)), Error);
 }
 
 TEST(ServersFrozen, IsTheSameWhereverItIsMoved) {

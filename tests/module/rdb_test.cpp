@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <bloomery/error.hpp>
 
+#include <algorithm>
 #include <numbers>
 #include <string>
 #include <variant>
@@ -354,6 +355,16 @@ TEST(Rdb, AnArrayWithoutMemoryIsRefused) {
   CountedMemory::refuse_above =
       (std::size_t{1} << 20) + 64;  // the parts in which it comes are smaller
   EXPECT_THROW((void)load_native(fields, kNativeEncoding), Error);
+}
+
+// Its memory is trusted to come up to 64 MiB, and doubles then.
+TEST(Rdb, AnArrayThatIsTakenInSeveralStepsIsLoaded) {
+  CountedMemory memory;
+  const AnyValue value = made({.fpr = 0.01, .capacity = 60'000'000, .scaling = false});
+  ASSERT_GT(value->bit_bytes(), std::size_t{65} << 20);
+  insert(*value, hashes_of(*value, 0, 10'000));
+  const AnyValue loaded = saved_and_loaded(*value);
+  EXPECT_TRUE(std::ranges::equal(loaded->array(0), value->array(0)));
 }
 
 // A native header that promises a gigabyte, without any bits.

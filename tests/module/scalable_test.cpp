@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 #include <bloomery/error.hpp>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "counted_memory.hpp"
+#include "support/expect_error.hpp"
 #include "values.hpp"
 #include "values/sizes.hpp"
 
@@ -154,6 +156,34 @@ TEST(Scalable, MergingKeepsEveryItemOfBoth) {
   }
 }
 
+// What differs in one respect alone is not merged.
+TEST(Scalable, HasNoSubFiltersOfAnotherScheme) {
+  CountedMemory memory;
+  const auto expect_another = [](const Scalable& a, const Scalable& b, const char* what) {
+    EXPECT_FALSE(a.has_sub_filters_of(b)) << what;
+    EXPECT_FALSE(b.has_sub_filters_of(a)) << what;
+  };
+  for (const Family family : kFamilies) {
+    const auto a = scalable(family, 0.02, 50);
+    EXPECT_TRUE(a->has_sub_filters_of(*scalable(family, 0.02, 50)));
+    expect_another(*a, *scalable(family, 0.01, 50, 2, false), "whether it grows");
+    expect_another(*a, *scalable(family, 0.02, 50, 4), "growth");
+    const auto expect_another_with = [&](auto change, const char* what) {
+      Header other = a->header();
+      change(other.sub_filters[0]);
+      const AnyValue made = make_empty(other);
+      expect_another(*a, static_cast<const Scalable&>(*made), what);
+    };
+    expect_another_with([](auto& sizes) { sizes.bits -= 64; }, "bits");
+    expect_another_with([](auto& sizes) { ++sizes.hashes; }, "hashes");
+    expect_another_with([](auto& sizes) { ++sizes.exponent; }, "exponent");
+    expect_another_with([](auto& sizes) { ++sizes.entries; }, "entries");
+  }
+  const auto tightened = made<Scalable>(
+      {.fpr = 0.05, .capacity = 50, .growth = 2, .tightening = *Tightening::of(8000)});
+  expect_another(*scalable(Family::native, 0.02, 50), *tightened, "tightening");
+}
+
 // Each sub-filter may be wrong half as often as the one before, so that all of them together keep the rate.
 TEST(Scalable, EverySubFilterHasHalfOfTheRateOfTheOneBefore) {
   CountedMemory memory;
@@ -226,6 +256,91 @@ TEST(Scalable, ItsLargestCapacityIsThatOfItsHeaderWhereItCannotGrow) {
   header.sub_filters[0].entries = UINT64_MAX - 200;
   EXPECT_EQ(max_scaled_capacity(header, 1), UINT64_MAX - 100);
   EXPECT_EQ(max_scaled_capacity(header, 1'000'000), UINT64_MAX);
+}
+
+// As it would grow, up to the last byte; and where there are too many sub-filters to plan each, never more.
+TEST(Scalable, ItsLargestCapacityIsThatOfTheSubFiltersWithinTheLimit) {
+  struct Case {
+    Family family;
+    std::uint32_t growth;
+    Tightening tightening;
+    int exact;  // sub-filters
+  };
+  const Tightening slow = *Tightening::of(9999);
+  for (const auto& [family, growth, tightening, exact] :
+       {Case{Family::native, 1, {}, 200}, Case{Family::native, 2, {}, 200},
+        Case{Family::redisbloom, 1, {}, 200}, Case{Family::redisbloom, 4, {}, 200},
+        Case{Family::native, 1, slow, 64}}) {
+    const Header header = plan_header({.fpr = 0.01,
+                                       .capacity = 100,
+                                       .family = family,
+                                       .growth = growth,
+                                       .tightening = tightening});
+    auto newest = header.sub_filters[0];
+    std::uint64_t bytes = bytes_of(header), capacity = newest.entries;
+    for (int i = 0; i < 200; ++i) {
+      const auto next = next_sub_filter(newest, family, header.options, growth, tightening);
+      if (!next || bytes > std::uint64_t{1} << 50) break;
+      newest = *next;
+      bytes += sizeof(SubFilter) + newest.bytes;
+      if (i <= exact) {
+        ASSERT_EQ(max_scaled_capacity(header, bytes - 1), capacity) << growth << ", " << i;
+      }
+      if (i < exact) {
+        capacity += newest.entries;
+        ASSERT_EQ(max_scaled_capacity(header, bytes), capacity) << growth << ", " << i;
+      }
+      if (i == exact) {
+        ASSERT_EQ(max_scaled_capacity(header, bytes), capacity);
+      }
+    }
+  }
+}
+
+TEST(Scalable, ItsBytesAreThoseOfTheObjectTheTableTheKeyAndTheBits) {
+  for (const Request& request :
+       {Request{.fpr = 0.01, .capacity = 100},
+        Request{.kind = bloomery::Kind::counting, .fpr = 0.01, .capacity = 100},
+        Request{.kind = bloomery::Kind::window, .fpr = 0.01, .capacity = 100, .window = 100}}) {
+    Header header = plan_header(request);
+    const bool has_table = request.kind == bloomery::Kind::scalable;
+    const std::uint64_t bytes = object_bytes(request.kind) + (has_table ? sizeof(SubFilter) : 0) +
+                                header.sub_filters[0].bytes;
+    EXPECT_EQ(bytes_of(header), bytes);
+    header.key = bloomery::Seed{1, 2};
+    EXPECT_EQ(bytes_of(header), bytes + 16);
+  }
+}
+
+TEST(Scalable, IsPlannedWithTheKeyThatIsGiven) {
+  Request request{.fpr = 0.01, .capacity = 100};
+  EXPECT_EQ(plan_header(request).key, std::nullopt);
+  request.keyed = true;
+  EXPECT_NE(plan_header(request).key, std::nullopt);
+  EXPECT_NE(plan_header(request).key, plan_header(request).key) << "each has its own";
+  request.key = bloomery::Seed{1, 2};
+  EXPECT_EQ(plan_header(request).key, request.key);
+  request.family = Family::redisbloom;  // which has no keys
+  EXPECT_EQ(plan_header(request).key, std::nullopt);
+  request.capacity = std::uint64_t{1} << 62;
+  bloomery::test::expect_error(bloomery::ErrorCode::invalid_argument, {"could not create filter"},
+                               [&] { (void)plan_header(request); });
+}
+
+TEST(Scalable, KnowsWhichRateWasAskedFor) {
+  for (const double fpr : {0.013, 0.3, 1e-7}) {
+    for (const Family family : kFamilies)
+      for (const bool scaling : {true, false})
+        EXPECT_EQ(
+            plan_header(
+                {.fpr = std::min(fpr, 0.25), .capacity = 100, .family = family, .scaling = scaling})
+                .asked_fpr(),
+            std::min(fpr, 0.25));
+    EXPECT_EQ(
+        plan_header({.kind = bloomery::Kind::window, .fpr = fpr, .capacity = 100, .window = 100})
+            .asked_fpr(),
+        fpr);
+  }
 }
 
 // The layouts of the library, each at the fprs where it is the default.

@@ -5,6 +5,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ struct {
   bool filters = false;    // it calls the module before every command
   int options = 0;         // of the module
   std::string categories;  // of the last command
+  std::map<std::string, TypeMethods> types;
 } server;
 
 // What a function of the server answers that refuses, and one that does not.
@@ -72,6 +74,10 @@ int set_categories(Command*, const char* all) {
   server.categories = all;
   return answer<int>("SetCommandACLCategories");
 }
+Type* create_type(Context*, const char* name, int, TypeMethods* methods) {
+  server.types[name] = *methods;
+  return answer<Type*>("CreateDataType");
+}
 CommandFilter* filter_commands(Context*, FilterFunction, int) {
   auto* const made = answer<CommandFilter*>("RegisterCommandFilter");
   server.filters = made != nullptr;
@@ -100,6 +106,7 @@ int get_api(const char* name, void** function) {
     all["StringPtrLen"] = reinterpret_cast<void*>(bytes_of);
     all["FreeString"] = reinterpret_cast<void*>(free_string);
     all["SetModuleOptions"] = reinterpret_cast<void*>(set_options);
+    all["CreateDataType"] = reinterpret_cast<void*>(create_type);
     all["SetCommandACLCategories"] = reinterpret_cast<void*>(set_categories);
     all["RegisterCommandFilter"] = reinterpret_cast<void*>(filter_commands);
     all["RegisterNumericConfig"] = reinterpret_cast<void*>(register_number);
@@ -228,7 +235,36 @@ TEST(Api, SlotsMigrateOnAValkey) {
   EXPECT_TRUE(takes_module("", 0));
   EXPECT_NE(server.options & kHandleSlotMigration, 0);
   EXPECT_TRUE(takes_module("", 0, "ValkeyModule_SetModuleOptions"));
-  EXPECT_EQ(server.options, kHandleIoErrors | kNoImplicitSignalModified | kHandleAsyncLoad);
+  // These numbers are the server's.
+  EXPECT_EQ(server.options, 1 | 2 | 4);
+  EXPECT_EQ(kHandleSlotMigration, 32);
+}
+
+// The server calls only what it is told of; a server that moves values or copies them is not in every test.
+TEST(Api, EveryTypeHasItsCallbacks) {
+  server.types.clear();
+  EXPECT_TRUE(takes_module("", 0));
+  ASSERT_EQ(server.types.size(), 3U);
+  for (const auto& [name, methods] : server.types) {
+    SCOPED_TRACE(name);
+    EXPECT_TRUE(methods.rdb_load != nullptr && methods.rdb_save != nullptr);
+    EXPECT_TRUE(methods.aof_rewrite != nullptr && methods.digest != nullptr);
+    EXPECT_TRUE(methods.free != nullptr && methods.copy2 != nullptr && methods.defrag != nullptr);
+    EXPECT_TRUE(methods.mem_usage2 != nullptr && methods.free_effort2 != nullptr);
+  }
+}
+
+TEST(Api, AServerWhoseMachineLacksTheKernelDoesNotHaveTheModule) {
+  const char* const given = std::getenv("BLOOMERY_KERNEL");
+  const std::string before = given == nullptr ? "" : given;
+  ASSERT_EQ(setenv("BLOOMERY_KERNEL", "none", 1), 0);
+  EXPECT_FALSE(takes_module("", 0));
+  EXPECT_NE(server.logged.find("BLOOMERY_KERNEL=none is not a kernel"), std::string::npos)
+      << server.logged;
+  ASSERT_EQ(
+      given == nullptr ? unsetenv("BLOOMERY_KERNEL") : setenv("BLOOMERY_KERNEL", before.c_str(), 1),
+      0);
+  EXPECT_TRUE(takes_module("", 0));
 }
 
 }  // namespace

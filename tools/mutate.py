@@ -9,7 +9,7 @@ seed S, one mutant each. FOLDER is one of the folders listed below, or any file 
 are taken, N lines from each.
 
 A mutant is built in a copy of the tree (build/mutants), which a later run uses again, and tried with the tests
-of its folder. It is killed if one of them fails or does not end. If all pass, it survives and must be examined by hand:
+of its folder. It is killed if one of them fails, does not end or fills the disk. If all pass, it survives and must be examined by hand:
 either a test has a gap, or the mutant means the same. A mutant that makes the same programs, byte by byte, is
 recognized without a test. The exit status is 0 however many survive.
 
@@ -27,6 +27,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -39,6 +40,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # A mutant whose tests take so much longer than those of the unchanged code never ends.
 def limit_of(seconds):
     return 60 + 5 * seconds
+
+
+# The room on the disk that the tests may take; some mutants write without end.
+ROOM = 8 << 30
 
 
 # The processes that share the cases of a GoogleTest program: one process per case, as in ctest, takes longer to start,
@@ -168,6 +173,11 @@ class Build:
 
     def test(self, tests):
         """Whether all tests pass, each in time; the first call, for the unchanged code, measures them."""
+        with tempfile.TemporaryDirectory(prefix="mutant-", ignore_cleanup_errors=True) as scratch:
+            return self.test_in(scratch, tests)
+
+    def test_in(self, scratch, tests):
+        full = shutil.disk_usage(scratch).free - ROOM
         waiting = [((next(self.folder.glob(f"tests/*/{name}")), "--gtest_brief=1", "--gtest_fail_fast"),
                     (("GTEST_TOTAL_SHARDS", str(SHARDS)), ("GTEST_SHARD_INDEX", str(shard))))
                    for name in tests.programs for shard in range(SHARDS)]
@@ -179,8 +189,10 @@ class Build:
             while waiting or running:
                 while waiting and len(running) < SHARDS * self.jobs:
                     words, variables = command = waiting.pop(0)
-                    running[command] = self.start(words, **dict(variables)), time.monotonic()
+                    running[command] = self.start(words, TMPDIR=scratch, **dict(variables)), time.monotonic()
                 time.sleep(0.02)
+                if shutil.disk_usage(scratch).free < full:
+                    return False
                 for command, (child, begin) in list(running.items()):
                     seconds = time.monotonic() - begin
                     if child.poll() is None and seconds <= self.limits.get(command, math.inf):

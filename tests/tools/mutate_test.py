@@ -18,6 +18,7 @@ SOURCE = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(SOURCE / "tools"))
 sys.dont_write_bytecode = True
 
+import mutate  # noqa: E402
 from mutations import mutants_of  # noqa: E402
 
 
@@ -184,6 +185,19 @@ def puts_back_what_is_interrupted(tree):
         tree.expect_whole()
 
 
+def stops_what_fills_the_disk(scratch):
+    for name, ends in ("fills", False), ("ends", True):
+        program = scratch / "build/release/tests/a" / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text("#!/bin/sh\n" + "head -c 1M /dev/zero >$TMPDIR/f.$GTEST_SHARD_INDEX\n" * ends +
+                           "head -c 300M /dev/zero >$TMPDIR/f && sleep 60\n" * (not ends))
+        program.chmod(0o755)
+    mutate.ROOM = 200 << 20
+    build = mutate.Build(scratch, 1)
+    expect("tests that end", build.test(mutate.Tests(("ends",))), True)
+    expect("tests that fill the disk", build.test(mutate.Tests(("fills",))), False)
+
+
 def names_tests(tree):
     expect("tests", tree.run("--tests", "c"), "^c_test/|^c/\nc_test bloomery_c\n")
     expect("tests without a pattern", tree.run("--tests", "src/hash"), "^hash_test/\nhash_test\n")
@@ -205,6 +219,7 @@ def main():
         tells_what_makes_no_difference(tree)
         puts_back_what_is_interrupted(tree)
         names_tests(tree)
+        stops_what_fills_the_disk(pathlib.Path(scratch) / "full")
         refuses(tree)
 
 

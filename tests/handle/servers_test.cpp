@@ -335,10 +335,10 @@ TEST_F(AnyOnServer, CopiesTheBitsOfAPhpClass) {
   EXPECT_FALSE(AnyFilter::open(string_at("b"), Access::read, php).may_contain("b"));
   expect_error(ErrorCode::exists, {}, [&] { AnyFilter::convert(file, string_at("b"), php); });
   // A destination is refused before anything is read.
-  for (const auto& [source, out] : {std::pair(at("redis+module", "m"), scratch_ / "new"),
-                                    {scratch_ / "none", at("redis+module", "m")}})
+  for (const auto& way : {std::pair(at("redis+module", "m"), scratch_ / "new"),
+                          {scratch_ / "none", at("redis+module", "m")}})
     expect_error(ErrorCode::wrong_kind, {"a filter of the module has bits of its own"},
-                 [&] { AnyFilter::convert(source, out, php); });
+                 [&] { AnyFilter::convert(way.first, way.second, php); });
   expect_error(ErrorCode::wrong_kind, {"under one key"},
                [&] { AnyFilter::convert(file, at("redis+cluster", "e"), php); });
 }

@@ -108,6 +108,21 @@ TEST(SampledStats, OfScalableAndWindowFilters) {
   WindowFilter window(window_plan(WindowUnit::insertions, 12'000'000, 12'000'000, 0.01, 3));
   window.insert_many(keys_up_to(hurried() ? 4'500'000 : 14'000'000));
   expect_near(window, 8);
+  // The bits that are looked at: 65,536 blocks of each slice, and of each sub-filter that has more.
+  constexpr double kLookedAt = 512.0 * 65'536;
+  const Stats of_window = window.stats();
+  EXPECT_DOUBLE_EQ(of_window.fill_error,
+                   detail::fill_error(of_window.fill, window.plan().slice.hashes, 4 * kLookedAt));
+  double variance = 0;
+  for (const FilterView* sub_filter : scalable.sub_filters()) {
+    const Plan& plan = sub_filter->plan();
+    ASSERT_GT(plan.blocks(), 65'536U);
+    const double error = detail::fill_error(sub_filter->stats().fill, plan.hashes, kLookedAt);
+    EXPECT_DOUBLE_EQ(sub_filter->stats().fill_error, error);
+    const double share = static_cast<double>(plan.bits) / static_cast<double>(scalable.bits());
+    variance += error * error * share * share;
+  }
+  EXPECT_DOUBLE_EQ(scalable.stats().fill_error, std::sqrt(variance));
 }
 
 TEST(SampledStats, OfSmallFiltersAreExact) {

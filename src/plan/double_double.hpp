@@ -66,8 +66,8 @@ inline constexpr auto kInverseFactorials = [] {
   return all;
 }();
 inline constexpr auto kInverses = [] {
-  std::array<DoubleDouble, 23> all{};
-  for (unsigned i = 1; i < 23; ++i) all[i] = DoubleDouble{1, 0} / i;
+  std::array<DoubleDouble, 20> all{};
+  for (unsigned i = 1; i < 20; ++i) all[i] = DoubleDouble{1, 0} / i;
   return all;
 }();
 
@@ -93,10 +93,9 @@ inline DoubleDouble exp(DoubleDouble x) noexcept {
 inline DoubleDouble log_1_minus(DoubleDouble x) noexcept {
   const DoubleDouble one{1, 0};
   if (x.high < 0x1p-6) {
-    // -(x + x^2 / 2 + x^3 / 3 ...)
+    // -(x + x^2 / 2 + x^3 / 3 ...); at most 19 terms
     std::size_t terms = 2;
-    for (double power = x.high; power > 1e-31 && terms + 1 < kInverses.size(); power *= x.high)
-      ++terms;
+    for (double power = x.high; power > 1e-31; power *= x.high) ++terms;
     DoubleDouble sum;
     for (; terms > 0; --terms) sum = x * (kInverses[terms] + sum);
     return -sum;

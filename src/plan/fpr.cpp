@@ -146,17 +146,23 @@ double higher_fpr(double mean, double blocks, std::uint32_t k, double n, unsigne
   return std::min({1.0, std::max(mean, exact), std::max(exact, kExactFrom)});
 }
 
-// P(at least `hits` of i trials succeed), each with probability q.
+// P(at least `hits` of i trials succeed), each with probability q. Its terms are added up from `hits` away from the
+// mode, where they fall: on the way to the mode the first ones may be too small for a double, and then all were zeros.
 double upper_tail(double i, double q, std::uint32_t hits) {
   double term = std::exp(log_gamma(i + 1) - log_gamma(hits + 1.0) - log_gamma(i - hits + 1) +
                          hits * std::log(q) + (i - hits) * std::log1p(-q));
+  const double odds = q / (1 - q);
   double sum = 0;
-  double j = hits;
-  while (j <= i) {
+  if (hits <= i * q) {
+    for (double j = hits; j > 0 && term >= sum * 1e-17; --j) {
+      term *= j / (i - j + 1) / odds;
+      sum += term;
+    }
+    return 1 - sum;
+  }
+  for (double j = hits; j <= i && term >= sum * 1e-17; ++j) {
     sum += term;
-    term *= (i - j) / (j + 1) * q / (1 - q);
-    if (term < sum * 1e-17 && j > i * q) break;
-    ++j;
+    term *= (i - j) / (j + 1) * odds;
   }
   return sum;
 }
@@ -199,7 +205,6 @@ double two_blocks_fpr(double blocks, std::uint32_t k, double n, unsigned block_b
   if (n / blocks > kHopelessLoad) return 1;
   const Halves mean = mean_halves(blocks, k, n, block_bits);
   const double in_one = higher_fpr(mean.one, blocks, k, n, block_bits);
-  if (in_one <= 0 || in_one >= 1) return in_one;
   const double excess = two_blocks_excess(mean, blocks, n);
   const double counted = std::min(excess, 2 * (excess - kSmallExcess));
   return std::min(in_one, in_one * in_one * (1 + std::max(0.0, counted)));

@@ -23,6 +23,7 @@ using Field = PlanField;
 // few enough to be built in 300 MB.
 constexpr std::uint64_t kPartitionKeys = 10'000'000;
 constexpr std::uint64_t kMorePartitions = 32;
+static_assert(kMaxFrozenKeys / kPartitionKeys + 1 + kMorePartitions <= kMaxFrozenPartitions);
 
 // How many of the first partitions can have fingerprints of one bit less than `bits`.
 std::uint32_t most_narrow(std::uint32_t partitions, std::uint32_t bits, double fpr) {
@@ -106,8 +107,7 @@ FrozenPlan frozen_plan(std::uint64_t keys, double fpr) {
   const std::uint64_t least = (keys + kPartitionKeys - 1) / kPartitionKeys;
   FrozenPlan best;
   // With more partitions the mixture of fingerprint bits may fit the rate better.
-  for (std::uint64_t partitions = least;
-       partitions < least + kMorePartitions && partitions <= kMaxFrozenPartitions; ++partitions) {
+  for (std::uint64_t partitions = least; partitions < least + kMorePartitions; ++partitions) {
     const FrozenPlan it = with_partitions(keys, fpr, static_cast<std::uint32_t>(partitions));
     if (partitions == least || it.array.bits < best.array.bits) best = it;
   }

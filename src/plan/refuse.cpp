@@ -26,16 +26,12 @@ constexpr Name kNames[] = {{PlanField::kind, "{kind}", "kind"},
                            {PlanField::slices, "{slices}", "slices"},
                            {PlanField::delta, "{delta}", "delta"}};
 
-std::string_view library_name(PlanField field) {
-  for (const Name& name : kNames)
-    if (name.field == field) return name.text;
-  return "unknown";
-}
-
-std::string filled_in(std::string text, std::string_view (*name_of)(PlanField)) {
+// With the library's names, or with those of a program.
+std::string filled_in(std::string text, std::string_view (*name_of)(PlanField) = nullptr) {
   for (const Name& name : kNames)
     for (std::size_t at; (at = text.find(name.placeholder)) != std::string::npos;)
-      text.replace(at, name.placeholder.size(), name_of(name.field));
+      text.replace(at, name.placeholder.size(),
+                   name_of == nullptr ? name.text : name_of(name.field));
   return text;
 }
 
@@ -50,7 +46,7 @@ std::string printed(double value, int digits) {
 
 PlanError::PlanError(ErrorCode code, PlanField field, const std::string& text,
                      const std::string& name)
-    : Error(code, name + filled_in(text, library_name)), field_(field), name_(name), text_(text) {}
+    : Error(code, name + filled_in(text)), field_(field), name_(name), text_(text) {}
 
 std::string PlanError::message(std::string_view (*name_of)(PlanField)) const {
   return name_ + filled_in(text_, name_of);

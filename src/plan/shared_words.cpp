@@ -65,7 +65,7 @@ std::vector<Term> terms_of(std::uint32_t k, unsigned block_bits) {
     DoubleDouble hit;
     for (unsigned w = 0; w <= 16; ++w)
       hit = hit + DoubleDouble{static_cast<double>(sharing[w]), 0} * hit_by[w];
-    if (weight != 0) terms.push_back({hit / 64, weight});
+    terms.push_back({hit / 64, weight});
   }
   return terms;
 }

@@ -248,9 +248,11 @@ Plan from_capacity_and_bits(Layout layout, std::uint64_t capacity, std::uint64_t
 // The most items for which `fits` is true; it must be true for every smaller number too. The search begins at `guess`.
 template <class Fits>
 std::uint64_t most_items(double guess, Fits fits) {
-  const std::uint64_t first_too_many = first_number(
-      kMaxCapacity, guess, [&](std::uint64_t items) { return !fits(static_cast<double>(items)); });
-  return first_too_many == 0 ? kMaxCapacity : first_too_many - 1;
+  // A key takes at least a bit at any fpr that a plan can have, and more for a hash to be the best.
+  static_assert(kMaxCapacity > kMaxBits);
+  return first_number(kMaxCapacity, guess,
+                      [&](std::uint64_t items) { return !fits(static_cast<double>(items)); }) -
+         1;
 }
 
 // The most items that stay at or below the fpr, if they are more than `known`; otherwise `known`, or 0 if that is too

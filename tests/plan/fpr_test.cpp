@@ -116,6 +116,33 @@ TEST(Fpr, OfBlocksIsTheMeanOverEveryLoadOrTheExactOneIfThatIsHigher) {
   EXPECT_LT(exact_is_higher, 40);
 }
 
+// Of one block that holds all keys: a binomial tail, term by term in long doubles.
+TEST(Fpr, AShareOfBitsIsHitBySoManyKeys) {
+  for (const auto& [k, block_bits] : {std::pair{1U, 128U}, {7U, 128U}, {16U, 64U}})
+    for (const unsigned keys : {1U, 2U, 3U, 20U, 100U, 700U, 5000U, 20'000U, 49'000U})
+      for (const unsigned hits : {1U, 2U, 3U, 8U, 15U, 100U, 255U}) {
+        const long double q = static_cast<long double>(k) / block_bits, all = keys;
+        long double tail = 0;
+        for (unsigned j = hits; j <= keys; ++j)
+          tail += std::exp(std::lgamma(all + 1) - std::lgamma(j + 1.0L) - std::lgamma(all - j + 1) +
+                           j * std::log(q) + (all - j) * std::log1p(-q));
+        const auto expected = static_cast<double>(tail);
+        EXPECT_NEAR(detail::share_of_bits_hit(1, k, keys, block_bits, hits), expected,
+                    1e-9 * expected + 1e-300)
+            << k << " of " << block_bits << ", " << keys << " keys, " << hits << " hits";
+      }
+}
+
+// Far beyond the best load more hashes are too many, also where the rate itself can no longer tell.
+TEST(Fpr, ABlockOfOnesHasTooManyHashes) {
+  for (const unsigned block_bits : {512U, 128U, 64U})
+    for (const double k : {1.0, 7.0, 16.0}) {
+      EXPECT_LT(detail::blocked_slope(1, k, 0.2 * block_bits / k, block_bits), 0);
+      EXPECT_GT(detail::blocked_slope(1, k, 1.0 * block_bits, block_bits), 0);
+      EXPECT_EQ(detail::blocked_slope(1, k, 1000.0 * block_bits, block_bits), 1);
+    }
+}
+
 // The rate of 4,000 arrays that are filled with random keys: the mean, and its standard error.
 std::pair<double, double> of_random_arrays(Random& random, const Plan& plan, unsigned keys) {
   double sum = 0, squares = 0;

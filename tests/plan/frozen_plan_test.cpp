@@ -120,6 +120,7 @@ TEST(FrozenPlan, AStoredOneIsBelievedOnlyWhole) {
   refused("these partitions", [](FrozenPlan& plan) { plan.fingerprint_bits = 33; });
   refused("these partitions", [](FrozenPlan& plan) {
     plan.fingerprint_bits = 1;
+    plan.partitions = 2;
     plan.narrow_partitions = 1;
   });
   refused("fingerprints of 6 bits cannot have a false-positive rate of 0.009375",

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <clocale>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -21,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/refuse.hpp"
 #include "support/expect_error.hpp"
 
 namespace bloomery::test {
@@ -159,6 +161,7 @@ TEST(PlanErrors, RatesAreWrittenAsTheyAre) {
   expect_error(ErrorCode::invalid_argument, {"rate of 9.99999e-16 is"},
                [] { ask(10, 9.99999e-16); });
   expect_error(ErrorCode::invalid_argument, {"rate of nan is"}, [] { ask(10, kNan); });
+  expect_error(ErrorCode::invalid_argument, {"rate of 1e+300 is"}, [] { ask(10, 1e300); });
   expect_error(ErrorCode::invalid_argument, {"0.50001 is out of range for a filter that grows"},
                [] { (void)scalable_plan(10, 0.50001); });
   expect_error(ErrorCode::invalid_argument, {"0.50001 is out of range; with 8 slices"},
@@ -174,6 +177,13 @@ TEST(PlanErrors, RatesAreWrittenAsTheyAre) {
     ASSERT_TRUE(a < b && b < c) << text;
     EXPECT_GT(std::stod(text.substr(a, b - a)), std::stod(text.substr(b + 6, c - b - 6))) << text;
   }
+}
+
+TEST(PlanErrors, NumbersHaveAsManyDigitsAsTellThemApart) {
+  EXPECT_EQ(detail::digits_apart(0.5, 0.25), 4);
+  EXPECT_EQ(detail::digits_apart(0.50001, 0.5), 5);
+  EXPECT_EQ(detail::digits_apart(0.1, std::nextafter(0.1, 1)), 17);
+  EXPECT_EQ(detail::digits_apart(0.1, 0.1), 17) << "no more would";
 }
 
 // The numeric locale of this process, made in a directory of its own; a system may have none but "C".

@@ -311,6 +311,17 @@ TEST(Plan, IsTheSmallestAndHasTheFewestHashes) {
       }
 }
 
+// A thread keeps its latest plans; a request that differs in one thing only is another one.
+TEST(Plan, IsThatOfItsOwnRequest) {
+  const Plan best = solve_for(Layout::standard, {1000, 0.01, {}, {}});
+  EXPECT_EQ(solve_for(Layout::standard, {1000, 0.01, {}, 3}).hashes, 3U);
+  EXPECT_EQ(solve_for(Layout::standard, {1000, 0.01, {}, 4}).hashes, 4U);
+  EXPECT_EQ(solve_for(Layout::standard, {1000, 0.02, {}, {}}).fpr, 0.02);
+  EXPECT_EQ(solve_for(Layout::standard, {2000, 0.01, {}, {}}).capacity, 2000U);
+  EXPECT_EQ(solve_for(Layout::blocked, {1000, 0.01, {}, {}}).layout, Layout::blocked);
+  EXPECT_EQ(solve_for(Layout::standard, {1000, 0.01, {}, {}}), best);
+}
+
 TEST(Plan, BitsAreRoundedDownToWholeBlocksAndUpToOne) {
   const auto bits_of = [](std::uint64_t bits) {
     return solve_for(Layout::blocked, {1, {}, bits, {}}).bits;

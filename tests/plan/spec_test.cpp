@@ -168,6 +168,14 @@ TEST(Spec, AnErrorNamesItsFieldByAnyName) {
        PlanField::growth,
        "from 1 to 1000",
        ""},
+      {{.kind = Kind::frozen, .fpr = 0.1, .layout = Layout::standard},
+       PlanField::layout,
+       "layout cannot be chosen for a frozen filter",
+       "--other cannot"},
+      {{.kind = Kind::frozen, .capacity = 10, .fpr = 0.1, .bits = 512},
+       PlanField::bits,
+       "bits cannot be chosen for a frozen filter",
+       ""},
       {{.kind = Kind::window, .capacity = 10, .fpr = 0.1},
        PlanField::window,
        "window is missing",
@@ -253,6 +261,15 @@ TEST(Spec, AWindowFilterHasThePredictedFprAtItsFullest) {
   EXPECT_EQ(predicted_fpr(it, 0), 0);
 }
 
+TEST(Spec, ACountingFilterHasThePredictedFpr) {
+  const FilterPlan it = counting_plan({.capacity = 10'000, .fpr = 0.01}, 4);
+  CountingFilter filter(std::get<CountingPlan>(it).plan);
+  filter.insert_many(keys_from(0, 10'000));
+  EXPECT_NEAR(filter.current_fpr() / predicted_fpr(it, 10'000), 1, kSpread);
+  EXPECT_LE(predicted_fpr(it, 10'000), 0.01);
+  EXPECT_LT(predicted_fpr(it, 5'000), 0.001);
+}
+
 // At least 1,000 saturated counters in each case: their number has a standard deviation of about
 // 3 %, and the keys, and so the numbers, are always the same.
 TEST(Spec, CountersSaturateAsPredicted) {
@@ -298,6 +315,17 @@ TEST(Spec, SaturationIsPinned) {
   EXPECT_EQ(share(4, 15), share(4, 1000));
   EXPECT_LT(share(4, 14), share(4, 15));
   EXPECT_EQ(share(8, 255), share(8, 1000));
+  // More keys saturate more, up to all.
+  for (const Layout layout : {Layout::blocked128, Layout::blocked64})
+    for (const std::uint32_t times : {1U, 20U, 1000U}) {
+      double before = 0;
+      for (double items = 1000; items < 1e8; items *= 1.5) {
+        const double now = predicted_saturation({plan(1000, 0.01, layout)}, items, times);
+        EXPECT_GE(now, before * (1 - 1e-6)) << to_string(layout) << " " << items << " " << times;
+        before = now;
+      }
+      EXPECT_EQ(before, 1);
+    }
 }
 
 }  // namespace

@@ -72,6 +72,12 @@ TEST(WindowPlan, HasTheLongestWindowAndAKeyForEachInsertion) {
   EXPECT_EQ(window_plan(kSeconds, 81, 89, 0.01, 8).capacity, 89U);
 }
 
+TEST(WindowPlan, NamesItsUnits) {
+  EXPECT_EQ(to_string(kInsertions), "insertions");
+  EXPECT_EQ(to_string(kSeconds), "seconds");
+  EXPECT_EQ(to_string(WindowUnit{9}), "unknown");
+}
+
 // The default is block where a slice's share is at least 1e-4.
 TEST(WindowPlan, TakesTheLayoutOfTheShare) {
   EXPECT_EQ(window_plan(kSeconds, 80, 1000, 0.001).slice.layout, Layout::blocked);

@@ -7,6 +7,7 @@
 #include "support/expect_error.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace bloomery::test {
 namespace {
@@ -126,6 +127,13 @@ TEST_P(ContentsOfEveryKind, RefuseWhatOnlyOthersCanDo) {
   EXPECT_EQ(refused(Ability::merge), kind == Kind::scalable || kind == Kind::window);
   for (const Ability ability : {Ability::remove, Ability::advance, Ability::merge})
     EXPECT_EQ(contents->can(ability), !refused(ability));
+  const auto keys = hashes_of(kHasher, 0, 10);
+  contents->insert(keys, {});
+  EXPECT_EQ(contents->remove(keys, {}), kind == Kind::counting ? 10U : 0U);
+  EXPECT_EQ(contents->frozen(), nullptr);
+  EXPECT_EQ(contents->delta(), nullptr);
+  EXPECT_EQ(contents->built_as(), nullptr);
+  EXPECT_FALSE(contents->is_collecting());
 }
 
 TEST_P(ContentsOfEveryKind, TakeOnlyTheKeysOfFiltersLikeThemselves) {
@@ -147,6 +155,31 @@ TEST_P(ContentsOfEveryKind, TakeOnlyTheKeysOfFiltersLikeThemselves) {
         code_of([&] { contents->require_mergeable(*from, "f"); }),
         from->kind() == contents->kind() && merges ? ErrorCode::mismatch : ErrorCode::wrong_kind);
   }
+}
+
+// The bits of another filter one after the other, as a file has them, are the other filter.
+TEST_P(ContentsOfEveryKind, TakeAnotherInPartsAsAWhole) {
+  const auto make = [&](std::uint64_t first) {
+    auto made = empty(GetParam().plan);
+    made->insert(hashes_of(kHasher, first, 100), {});
+    return made;
+  };
+  const auto whole = make(0), parts = make(0), other = make(50);
+  if (!whole->can(Ability::merge)) return;
+  whole->merge(*other);
+  const auto bytes = other->pieces().front();
+  for (std::size_t at = 0; at < bytes.size(); at += 192)
+    parts->merge_bytes(at, bytes.subspan(at, std::min<std::size_t>(192, bytes.size() - at)));
+  parts->set_inserted(whole->inserted());
+  EXPECT_EQ(encode_contents(*parts), encode_contents(*whole));
+}
+
+TEST(Contents, CountNoMoreKeysThanAFilterCanHave) {
+  EXPECT_EQ(count_of(0), 0U);
+  EXPECT_EQ(count_of(41.6), 42U);
+  EXPECT_EQ(count_of(static_cast<double>(kMaxCapacity) - 1), kMaxCapacity - 1);
+  EXPECT_EQ(count_of(1.5 * static_cast<double>(kMaxCapacity)), kMaxCapacity);
+  EXPECT_EQ(count_of(std::numeric_limits<double>::infinity()), kMaxCapacity);
 }
 
 // Only counters have a plain filter within them.
@@ -254,6 +287,96 @@ TEST(FrozenContents, HaveTheKeysOfTheListAndOfTheDelta) {
                [&] { (void)decode_contents(encode_contents(*whole)); });
 }
 
+std::unique_ptr<Contents> with_delta(const FrozenPlan& plan, std::span<const Hash128> keys) {
+  const auto frozen = empty(plan);
+  frozen->build_as(plan);
+  if (!keys.empty()) frozen->insert(keys, {});
+  return frozen->complete();
+}
+
+// However they are asked: with an answer for each, for their number, or one by one.
+TEST(FrozenContents, CallThoseKeysNewThatNeitherHas) {
+  constexpr std::size_t kKeys = 2'000;
+  const auto in_list = hashes_of(kHasher, 0, kKeys), others = hashes_of(kHasher, kKeys, kKeys);
+  const FrozenPlan plan = frozen_plan(kKeys, 0.001, kKeys);
+  std::vector<Hash128> mixed;
+  for (std::size_t i = 0; i < kKeys; ++i)
+    for (const auto* keys : {&in_list, &others}) mixed.push_back((*keys)[i]);
+  const auto answered = with_delta(plan, in_list), counted = with_delta(plan, in_list),
+             single = with_delta(plan, in_list);
+  EXPECT_EQ(answered->frozen()->keys(), kKeys);
+  EXPECT_EQ(answered->delta()->plan(), *plan.delta);
+
+  const std::unique_ptr<bool[]> fresh(new bool[mixed.size()]());
+  const std::span<bool> room(fresh.get(), mixed.size());
+  const std::size_t count = answered->insert(mixed, room);
+  EXPECT_EQ(count, static_cast<std::size_t>(std::ranges::count(room, true)));
+  EXPECT_GE(count, kKeys - 20) << "2 of 2,000 are false positives: more than 20 by 1e-12";
+  EXPECT_EQ(counted->insert(mixed, {}), count);
+  for (std::size_t i = 0; i < mixed.size(); ++i) {
+    EXPECT_EQ(single->insert(mixed[i]), room[i]) << i;
+    if (i % 2 == 0) {
+      EXPECT_FALSE(room[i]) << i;
+    }
+  }
+  EXPECT_EQ(encode_contents(*counted), encode_contents(*answered));
+  EXPECT_EQ(encode_contents(*single), encode_contents(*answered));
+  EXPECT_EQ(answered->insert(mixed, room), 0U);
+  EXPECT_EQ(std::ranges::count(room, true), 0);
+  expect_error(ErrorCode::wrong_kind, {"a frozen filter with a delta; decode them with AnyFilter"},
+               [&] { (void)decode_frozen(encode_contents(*answered)); });
+}
+
+TEST(FrozenContents, OfNoKeysHaveAnEmptyListAndADelta) {
+  const FrozenPlan plan = frozen_plan(1'000, 0.001, 100);
+  const auto none = with_delta(plan, {});
+  ASSERT_NE(none, nullptr);
+  const auto bytes = encode_contents(*none);
+  const auto again = decode_contents(bytes);
+  EXPECT_EQ(encode_contents(*again), bytes);
+  for (Contents* each : {none.get(), again.get()}) {
+    EXPECT_EQ(each->inserted(), 0U);
+    EXPECT_EQ(each->frozen()->keys(), 0U);
+    EXPECT_FALSE(each->may_contain(kHasher(std::uint64_t{1})));
+    EXPECT_TRUE(each->insert(kHasher(std::uint64_t{1})));
+    EXPECT_TRUE(each->may_contain(kHasher(std::uint64_t{1})));
+    EXPECT_EQ(each->inserted(), 1U);
+  }
+}
+
+TEST(FrozenContents, CollectKeysUntilTheyAreBuiltAndThenTakeNone) {
+  const FrozenPlan plan = frozen_plan(1'000, 0.001);
+  const auto frozen = empty(plan);
+  EXPECT_FALSE(frozen->is_collecting());
+  EXPECT_EQ(frozen->built_as(), nullptr);
+  frozen->build_as(frozen_plan(1'000, 0.001, 10));
+  ASSERT_NE(frozen->built_as(), nullptr);
+  EXPECT_EQ(frozen->built_as()->delta->capacity, 10U);
+  frozen->build_as(plan);
+  EXPECT_EQ(frozen->built_as(), nullptr) << "without a delta it becomes the filter itself";
+  EXPECT_EQ(frozen->delta(), nullptr);
+  EXPECT_EQ(frozen->inserted(), 0U);
+  for (std::uint64_t key = 0; key < 5; ++key)
+    EXPECT_FALSE(frozen->insert(kHasher(key))) << "only the build tells which keys are new";
+  EXPECT_TRUE(frozen->is_collecting());
+  EXPECT_EQ(frozen->inserted(), 5U);
+  EXPECT_TRUE(frozen->may_contain(kHasher(std::uint64_t{77}))) << "it is not known yet";
+  EXPECT_EQ(frozen->complete(), nullptr);
+  EXPECT_FALSE(frozen->is_collecting());
+  EXPECT_EQ(frozen->inserted(), 5U);
+  const Stats stats = frozen->stats(Precision::exact);
+  EXPECT_EQ(stats.estimated_items, 5);
+  EXPECT_EQ(stats.current_fpr, frozen->frozen()->stats().current_fpr);
+  expect_error(ErrorCode::wrong_kind, {"takes no more keys; rebuild it"},
+               [&] { (void)frozen->insert(kHasher(std::uint64_t{6})); });
+  // Nor does a stored one, which nobody has told what it becomes.
+  const auto stored = decode_contents(encode_contents(*frozen));
+  EXPECT_EQ(stored->complete(), nullptr);
+  EXPECT_EQ(stored->inserted(), 5U);
+  expect_error(ErrorCode::wrong_kind, {"f: is a frozen filter; no key can be added to it"},
+               [&] { stored->require(Ability::merge, "f"); });
+}
+
 // The keys of both are those that are left, and they are counted from the bits.
 TEST(PlainContents, IntersectKeepsTheKeysOfBoth) {
   const Plan plan = bloomery::plan(10'000, 1e-6);
@@ -315,6 +438,27 @@ TEST(RequireCreatedFrom, NamesTheFirstDifference) {
               require_created_from(plain, Hasher(HashFamily::siphash, {.low = 5}), header, "f");
             }),
             ErrorCode::mismatch);
+}
+
+// How many keys a frozen filter was planned for does not matter: its size is that of its keys.
+TEST(RequireCreatedFrom, ComparesARateAndADeltaOfFrozenFilters) {
+  Header header;
+  header.plan = frozen_plan(1000, 0.01, 100);
+  require_created_from(frozen_plan(1000, 0.01, 100), header.hasher, header, "f");
+  require_created_from(frozen_plan(77'000, 0.01, 100), header.hasher, header, "f");
+  const std::pair<FilterPlan, const char*> cases[] = {
+      {frozen_plan(1000, 0.02, 100), "fpr 0.01, not 0.02"},
+      {frozen_plan(1000, 0.01, 200), "a delta for 100, not 200"},
+      {frozen_plan(1000, 0.01), "a delta for 100, not 0;"},
+      {plan(1000, 0.01), "kind frozen, not plain"}};
+  for (const auto& [asked, named] : cases)
+    expect_error(ErrorCode::mismatch, {named}, [&header, &asked = asked] {
+      require_created_from(asked, header.hasher, header, "f");
+    });
+  header.plan = plan(1000, 0.01);
+  expect_error(ErrorCode::mismatch, {"kind plain, not frozen"}, [&] {
+    require_created_from(frozen_plan(1000, 0.01, 100), header.hasher, header, "f");
+  });
 }
 
 // Who completes them goes on with them, and may complete them again.

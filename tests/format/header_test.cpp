@@ -4,9 +4,15 @@
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
 #include "format/forged_headers.hpp"
+#include "format/journal.hpp"
 #include "format/kinds.hpp"
 #include "store/scratch.hpp"
 #include "support/effort.hpp"
+#include "support/expect_error.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
 
 namespace bloomery::test {
 namespace {
@@ -158,6 +164,64 @@ TEST(Header, OfOtherFilesIsNamed) {
   Start text = ours;
   text[4] = text[kHeaderBytes + 4] = std::byte{'\n'};
   EXPECT_EQ(refused(text), ErrorCode::not_a_filter);
+}
+
+TEST(Header, HasAJournalOfWholeSectorsInAStateWithOne) {
+  constexpr auto kCorrupt = ErrorCode::corrupt;
+  const struct {
+    State state;
+    std::uint64_t bytes;
+    bool is_taken;
+  } rows[] = {{State::journaled, 0, false},
+              {State::journaled, kSectorBytes, true},
+              {State::journaled, kSectorBytes + 1, false},
+              {State::journaled, kMaxJournalBytes, true},
+              {State::journaled, kMaxJournalBytes + kSectorBytes, false},
+              {State::clean, 0, true},
+              {State::clean, kSectorBytes, false}};
+  for (const auto& [state, bytes, is_taken] : rows) {
+    Header header = sample();
+    header.state = state;
+    header.journal_bytes = bytes;
+    const auto decode = [&] { (void)decode_headers(start_of(header, header), kPlenty, "f"); };
+    if (is_taken)
+      EXPECT_NO_THROW(decode()) << bytes;
+    else
+      EXPECT_EQ(code_of(decode), kCorrupt) << bytes;
+  }
+}
+
+// A filter file whose headers are both damaged is told from another file by what is left of either.
+TEST(Header, IsKnownByEitherOfItsCopies) {
+  const auto refused = [](std::span<const std::byte> start, ErrorCode code) {
+    return error_of([&] { (void)decode_headers(start, kPlenty, "f"); }, code);
+  };
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  Start start = start_of(sample(), sample());
+  start[100] ^= std::byte{1};
+  start[kHeaderBytes + 100] ^= std::byte{1};
+  std::fill_n(start.begin(), 8, std::byte{0});
+  EXPECT_TRUE(is_filter_file(start));
+  EXPECT_FALSE(is_filter_file(std::span(start).first(kHeaderBytes)));
+  EXPECT_TRUE(has(refused(start, ErrorCode::corrupt), "both copies"));
+  // Also if the first one looks like one of a later format, or like that of a dump.
+  std::ranges::copy(magic(), start.begin());
+  store_le<std::uint16_t>(start.data() + 8, 7);
+  EXPECT_TRUE(has(refused(start, ErrorCode::corrupt), "both copies"));
+  std::memcpy(start.data(), kDumpMagic.data(), kDumpMagic.size());
+  EXPECT_TRUE(is_dump(start));
+  EXPECT_TRUE(has(refused(start, ErrorCode::corrupt), "both copies"));
+  // Without the second one it is a dump.
+  std::fill_n(start.begin() + kHeaderBytes, 8, std::byte{0});
+  EXPECT_TRUE(has(refused(start, ErrorCode::not_a_filter), "f: is a dump, which is only read"));
+  EXPECT_TRUE(has(refused(std::span(start).first(8), ErrorCode::not_a_filter), "is a dump"));
+  EXPECT_TRUE(has(refused(std::span(start).first(7), ErrorCode::not_a_filter), "create, save or"));
+  EXPECT_FALSE(is_dump(std::span(start).first(7)));
+  start[7] ^= std::byte{1};
+  EXPECT_FALSE(is_dump(start));
+  EXPECT_TRUE(has(refused(start, ErrorCode::not_a_filter), "is not a Bloomery filter"));
 }
 
 // Of the kinds whose sections have fields of their own.

@@ -244,6 +244,15 @@ TEST(Window, MovedFromKnowsNothing) {
   knows_nothing(seconds);  // NOLINT(bugprone-use-after-move)
   to = std::move(pairs);
   knows_nothing(pairs);  // NOLINT(bugprone-use-after-move)
+  // Nor does one for reading, which left out slices.
+  WindowFilter writer = past(80, 8);
+  writer.advance(1'000);
+  writer.insert(1);
+  WindowFilter reader = WindowFilter::restore_for_reading(writer.plan(), writer.hasher(),
+                                                          writer.state(), writer.bytes());
+  reader.advance(1'030);
+  to = std::move(reader);
+  knows_nothing(reader);  // NOLINT(bugprone-use-after-move)
 }
 
 }  // namespace

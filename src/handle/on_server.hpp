@@ -24,6 +24,12 @@ class OnServer : public AnyFilter::Impl {
   [[nodiscard]] std::size_t acknowledged() const noexcept final {
     return asked_ ? filter_.acknowledged() : 0;
   }
+  // By a place that takes only keys it is refused.
+  std::size_t apply(AnyFilter::Operation operation, std::span<const Hash128> hashes,
+                    std::span<bool> answers) override {
+    asked_ = false;
+    return Impl::apply(operation, hashes, answers);
+  }
 
  protected:
   using Operation = AnyFilter::Operation;

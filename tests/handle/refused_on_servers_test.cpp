@@ -122,7 +122,14 @@ TEST_F(AnyOnServer, SaysWhatAServerCannot) {
     expect_error(ErrorCode::invalid_argument, {"2 keys"}, [&] {
       (void)filter.apply(AnyFilter::Operation::contain, two, {&room, 1});
     });
-    if (filter.hasher() == nullptr) continue;
+    if (filter.hasher() == nullptr) {
+      const Hash128 hash{1, 2};
+      expect_error(ErrorCode::wrong_kind, {filter.name(), "give their bytes"}, [&] {
+        (void)filter.apply(AnyFilter::Operation::insert, {&hash, 1});
+      });
+      EXPECT_EQ(filter.acknowledged(), 0U) << "of the call before";
+      continue;
+    }
     const Hash128 hash = (*filter.hasher())(std::string_view("absent"));
     expect_error(ErrorCode::wrong_kind, {filter.name()}, [&] {
       (void)filter.apply(AnyFilter::Operation::insert_absent, {&hash, 1});

@@ -319,6 +319,10 @@ TEST(History, SaysWhatMayBeLost) {
   EXPECT_TRUE(lost({}));
   EXPECT_TRUE(master.is_known());
   EXPECT_FALSE(detail::History().is_known());
+  for (const detail::History& part : {detail::History{"", zeros, "0", "process", "master"},
+                                      {a, zeros, "0", "", "master"},
+                                      {a, zeros, "0", "process", ""}})
+    EXPECT_FALSE(part.is_known());
   EXPECT_TRUE(master.is_that_of(master));
   for (const detail::History& other : {detail::History{b, zeros, "0", "process", "master"},
                                        {a, zeros, "0", "another", "master"},

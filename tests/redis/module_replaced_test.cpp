@@ -83,6 +83,31 @@ TEST(ModuleFilterTest, UnderOneKeyALargerFilterIsNotToldApart) {
   server.ask({"FLUSHALL"});
 }
 
+// A key of something else is neither overwritten nor taken for a filter.
+TEST(ModuleDump, ReplacesNothingButAFilterOfAModule) {
+  const RedisAddress& address = module_server().address();
+  module_server().ask({"FLUSHALL"});
+  auto filter = ModuleFilter::create({address, "filter"}, {.capacity = 1'000, .fpr = 0.01});
+  filter.insert("a key");
+  const auto load = [&](const char* key, bool replace) {
+    ModuleLoader loader({address, key}, replace);
+    for (ModuleChunk chunk = filter.dump(); chunk.iterator != 0;
+         chunk = filter.dump(chunk.iterator))
+      loader.load(chunk);
+    loader.publish();
+  };
+  module_server().ask({"SET", "text", "something"});
+  ModuleFilter::create({address, "other"}, {.capacity = 1'000, .fpr = 0.01});
+  for (const char* key : {"text", "other"})
+    expect_error(ErrorCode::exists, {key, " exists already"}, [&] { load(key, false); });
+  expect_error(ErrorCode::exists, {"text", "only such a filter is replaced"},
+               [&] { load("text", true); });
+  EXPECT_EQ(module_server().get("text"), "something");
+  load("other", true);
+  EXPECT_TRUE(ModuleFilter::open({address, "other"}).may_contain("a key"));
+  EXPECT_EQ(module_server().ask({"DBSIZE"})->integer, 3) << "what was begun is taken back";
+}
+
 // The chunks of a filter that grows meanwhile have no place in what its header began.
 TEST(ModuleDump, OfAFilterThatGrowsIsRefusedAndSaysWhy) {
   const RedisAddress& address = module_server().address();

@@ -104,6 +104,11 @@ TEST(ModuleShards, IsMadeOnceAndWhole) {
   error_of([&] { make(4); }, ErrorCode::exists);
   error_of([&] { make(7); }, ErrorCode::exists);
   error_of([] { ModuleFilter::open({module_server().address(), "never", 0}); }, ErrorCode::missing);
+  for (const std::uint32_t shards : {0U, 4U})
+    EXPECT_EQ(ModuleFilter::open({module_server().address(), "made", shards}).nodes(), 1U);
+  expect_error(ErrorCode::mismatch, {"it has 4 shards"}, [] {
+    ModuleFilter::open({module_server().address(), "made", 5});
+  });
 
   // The record is gone, the shards are as a maker leaves them that dies: they are taken over.
   module_server().ask({"DEL", made.record_key()});

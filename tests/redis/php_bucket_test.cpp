@@ -1,4 +1,5 @@
 // A bucket that PHP and we write together: real PHP, real Redis.
+#include <bloomery/redis_filter.hpp>
 #include <bloomery/redis_php_filter.hpp>
 
 #include <gtest/gtest.h>
@@ -156,6 +157,39 @@ TEST(PhpBucket, IsCheckedForWhatCanBeChecked) {
     RedisPhpFilter::create({server.address(), "vast"},
                            PhpScheme::crc32_mt((std::uint64_t{1} << 32) + 1, 1'000'000'000));
   });
+  // A filter of ours that would have room in the bucket.
+  RedisFilter::create({server.address(), "filter"}, plan(100, 0.01));
+  for (const auto& call : {RedisPhpFilter::open, RedisPhpFilter::create, RedisPhpFilter::make})
+    expect_error(ErrorCode::mismatch, {"filter", "a header of its own"}, [&] {
+      call({server.address(), "filter"}, PhpScheme::crc32_mt(100'000, 10'000));
+    });
+}
+
+TEST(PhpBucket, IsMadeOnce) {
+  const Server server;
+  const auto scheme = PhpScheme::crc32_mt(1'000, 100);
+  const RedisPlace place(server.address(), "bucket");
+  RedisPhpFilter::make(place, scheme).insert("a key");
+  expect_error(ErrorCode::exists, {"bucket", "choose another key"},
+               [&] { RedisPhpFilter::make(place, scheme); });
+  EXPECT_TRUE(RedisPhpFilter::open(place, scheme).may_contain("a key"));
+}
+
+// A key is found in either; it is inserted into the newer one.
+TEST(PhpBucket, AsksTheOlderOneIfItIsTold) {
+  const Server server;
+  const auto scheme = PhpScheme::crc32_mt(100'000, 1'000);
+  const RedisPlace place(server.address(), "bucket");
+  RedisPhpFilter::make(place, scheme).insert("old");
+  ASSERT_TRUE(RedisPhpFilter::rotate(place));
+  auto newer = RedisPhpFilter::create(place, scheme), both = RedisPhpFilter::create(place, scheme);
+  both.ask_older();
+  EXPECT_FALSE(newer.may_contain("old"));
+  EXPECT_TRUE(both.may_contain("old"));
+  EXPECT_FALSE(both.insert("old"));
+  EXPECT_TRUE(both.insert("new"));
+  EXPECT_TRUE(newer.may_contain("new") && both.may_contain("new"));
+  EXPECT_FALSE(both.may_contain("absent"));
 }
 
 // What is in the place of a bucket that has gone may be the next one, with the bits of others.
@@ -207,6 +241,8 @@ TEST(PhpBucket, IsStoredWhole) {
   bucket.insert_many(std::vector<std::string_view>{"a", "b"});
   RedisPhpFilter::store({server.address(), "copy"}, bucket.load());
   EXPECT_EQ(server.get("copy"), server.get("bucket"));
+  EXPECT_EQ(server.get_info("commandstats").find("cmdstat_unlink"), std::string::npos)
+      << "what is in its place is taken back";
   expect_error(ErrorCode::exists, {}, [&] {
     RedisPhpFilter::store({server.address(), "copy"}, bucket.load());
   });

@@ -276,6 +276,18 @@ TEST(RedisFault, EveryAnswerHasTheWholeBound) {
                        [&] { ask("*2\r\n" + answer + "?\r\n"); });
     EXPECT_NO_THROW(ask(answer));
   }
+  // As much as there may be, and one more.
+  const auto nested = [](int depth) {
+    std::string all;
+    for (int i = 0; i < depth; ++i) all += "*1\r\n";
+    return all + ":1\r\n";
+  };
+  EXPECT_EQ(ask(nested(8))->type, REDIS_REPLY_ARRAY);
+  test::error_of([&] { ask(nested(9)); }, ErrorCode::unavailable);
+  std::string most = "*1048576\r\n";
+  for (int i = 0; i < 1'048'576; ++i) most += ":1\r\n";
+  EXPECT_EQ(ask(most)->elements, 1'048'576U);
+  test::expect_error(ErrorCode::unavailable, {"1048576 elements"}, [&] { ask("*1048577\r\n"); });
 }
 
 // A key is not absent, nor new, because something that is no bit is in the place of one.

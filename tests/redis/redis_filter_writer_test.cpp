@@ -110,6 +110,12 @@ TEST_F(Writer, TakesANumberThatDividesAndSaysWhichDo) {
   EXPECT_NE(
       asked(121).find("121 blocks of bits do not divide into 12 shards, but into 1, 11, 121;"),
       std::string::npos);
+  // Twelve numbers are named, and that there are more.
+  EXPECT_NE(asked(90).find("but into 1, 2, 3, 5, 6, 9, 10, 15, 18, 30, 45, 90;"), std::string::npos)
+      << asked(90);
+  EXPECT_NE(asked(10'010).find("but into 1, 2, 5, 7, 10, 11, 13, 14, 22, 26, 35, 55 …;"),
+            std::string::npos)
+      << asked(10'010);
   // A prime number of blocks, more than a string holds.
   Plan prime = of_blocks(8'388'617);
   expect_error(ErrorCode::invalid_argument,

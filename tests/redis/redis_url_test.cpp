@@ -44,6 +44,15 @@ TEST(RedisUrl, NamesHostsOfEveryForm) {
   }
 }
 
+TEST(RedisUrl, KnowsEveryHexadecimalDigit) {
+  EXPECT_EQ(parse_redis_url("redis://h?key=%01%23%45%67%89%AB%CD%EF%ab%cd%ef").key,
+            "\x01\x23\x45\x67\x89\xAB\xCD\xEF\xAB\xCD\xEF");
+  for (const char* digit : {"/", ":", "@", "G", "`", "g"})
+    for (const std::string& digits : {std::string("0") + digit, digit + std::string("0")})
+      error_of([&] { (void)parse_redis_url("redis://h?key=%" + digits); },
+               ErrorCode::invalid_argument);
+}
+
 TEST(RedisUrl, LeavesAnAtInAKey) { EXPECT_EQ(parse_redis_url("redis://u:p@h?key=a@b").key, "a@b"); }
 
 TEST(RedisUrl, NamesSocketsModulesAndSixes) {
@@ -85,6 +94,9 @@ TEST(RedisUrl, IsWrittenWithoutItsSecrets) {
            {"redis://u:p@h?timeout=0.20&key=k", "redis://h:6379/0?key=k&timeout=0.2"},
            {"redis://h?timeout=5&key=k", "redis://h:6379/0?key=k"},
            {"redis+unix:///s?key=k&db=2&timeout=30", "redis+unix:///s?key=k&db=2&timeout=30"},
+           {"redis://h?key=k&timeout=1.050", "redis://h:6379/0?key=k&timeout=1.05"},
+           {"redis://h?key=k&timeout=3599.001", "redis://h:6379/0?key=k&timeout=3599.001"},
+           {"redis://h?key=09AZaz%40%5b%60%7f", "redis://h:6379/0?key=09AZaz%40%5B%60%7F"},
            {"redis+module://h:1?key=%FF", "redis+module://h:1/0?key=%FF"}}) {
     EXPECT_EQ(parse_redis_url(from).text(), to);
     EXPECT_EQ(parse_redis_url(to).text(), to);
@@ -128,6 +140,8 @@ TEST(RedisUrl, IsShortInAMessage) {
   const std::string whole(64, 'x');
   EXPECT_NE(refusal(whole).find("the database '" + whole + "' is not"), std::string::npos);
   EXPECT_NE(refusal(whole + "x").find("the database '" + whole + "...' is not"), std::string::npos);
+  EXPECT_NE(refusal(" ~\x1F\x7F\xFF").find("the database ' ~" + std::string(3, '?') + "' is not"),
+            std::string::npos);
 }
 
 TEST(RedisUrl, IsToldFromAPath) {
@@ -256,12 +270,13 @@ TEST(RedisPattern, IsForTheFiltersOfAModuleOnOneServer) {
 
 TEST(RedisUrl, NeverRepeatsAPassword) {
   for (const std::string url :
-       {"redis://me:se%cret@h?key=k", "redis://me:secret@?key=k", "redis://me:secret@h:x?key=k",
-        "redis://me:secret@h", "redis://me:secret@h/x?key=k", "redis://me:secret%00@h?key=k",
-        "redis://me:secret/x@h?key=k", "redis+unix://me:x/secret%@/s?key=k",
-        "redis+unix://me:secret/x@/s?key=k", "redis://me:x?secret@h?key=k",
-        "redis://me:secret?key=x@h/0", "redis://me:secret?key=x&shards=secret@h/0",
-        "redis://me:x@y:secret?z@h?key=k", "redis+unix://me:x?db=secret@/s?key=k"}) {
+       {"redis://me:se%cret@h?key=k", "redis://se%cret@h?key=k", "redis://me:secret@?key=k",
+        "redis://me:secret@h:x?key=k", "redis://me:secret@h", "redis://me:secret@h/x?key=k",
+        "redis://me:secret%00@h?key=k", "redis://me:secret/x@h?key=k",
+        "redis+unix://me:x/secret%@/s?key=k", "redis+unix://me:secret/x@/s?key=k",
+        "redis://me:x?secret@h?key=k", "redis://me:secret?key=x@h/0",
+        "redis://me:secret?key=x&shards=secret@h/0", "redis://me:x@y:secret?z@h?key=k",
+        "redis+unix://me:x?db=secret@/s?key=k"}) {
     const std::string error =
         error_of([&] { (void)parse_redis_url(url); }, ErrorCode::invalid_argument);
     EXPECT_EQ(error.find("cret"), std::string::npos) << error;

@@ -39,7 +39,7 @@ inline constexpr const char* kFakePath = "/dir/f";
 class FakeOs final : public Os, public FakeFaults {
  public:
   // The directories that there are.
-  static constexpr std::array<std::string_view, 3> kDirectories = {"/dir", "dir", "."};
+  static constexpr std::array<std::string_view, 4> kDirectories = {"/dir", "dir", ".", "/"};
 
   // `room`: for the bytes of a file.
   explicit FakeOs(std::uint64_t room = 40 * 1024) : room_(room), capacity_(room) {
@@ -51,6 +51,8 @@ class FakeOs final : public Os, public FakeFaults {
   [[nodiscard]] bool is_dead(int process) const { return dead_ == process; }
   // A file system that cannot exchange two names.
   void cannot_exchange() { exchanges_ = false; }
+  // A system without /proc does not tell which boot of the machine it is.
+  void tell_boot(bool tells) { tells_boot_ = tells; }
   // Another program gives a file another name, which replaces what had that.
   void move(const std::string& from, const std::string& to) {
     directory_.change_both(from, to, directory_.find(from));
@@ -109,6 +111,7 @@ class FakeOs final : public Os, public FakeFaults {
     const FakeOs& from = stopped_ ? *stopped_ : *this;
     auto next = std::make_unique<FakeOs>(from.room_);
     next->boot_ = from.boot_;
+    next->tells_boot_ = from.tells_boot_;
     next->next_inode_ = from.next_inode_;
     next->drawn_ = from.drawn_;
     next->directory_ = from.directory_.copy();
@@ -350,6 +353,7 @@ class FakeOs final : public Os, public FakeFaults {
   }
   int boot_id(Id& out) override {
     if (const int error = begin()) return error;
+    if (!tells_boot_) return -ENOENT;
     out = boot_;
     return 0;
   }
@@ -404,7 +408,7 @@ class FakeOs final : public Os, public FakeFaults {
   std::uint64_t room_;
   std::uint64_t capacity_;
   std::uint64_t failed_syncs_ = 0;
-  bool exchanges_ = true;
+  bool exchanges_ = true, tells_boot_ = true;
   Id boot_{};
   std::size_t drawn_ = 0;            // random bytes
   std::unique_ptr<FakeOs> stopped_;  // the machine at the moment it stopped

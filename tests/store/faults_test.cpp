@@ -149,7 +149,7 @@ TEST(TooManyOpenFiles, LoseNothingThatAProcessWriterAcknowledged) {
       SCOPED_TRACE(name_of(kind) + ", call " + std::to_string(call));
       FakeOs os;
       auto file = create(os, kind);
-      os.inject({.at = call, .error = EMFILE});
+      os.inject({.at = call, .error = call % 2 == 0 ? EMFILE : ENFILE});
       std::optional<ErrorCode> refused;
       try {
         file.insert(1);

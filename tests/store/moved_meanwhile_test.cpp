@@ -147,5 +147,37 @@ TEST_P(MovedMeanwhile, IsSeenWhereNamesCannotBeExchanged) {
   }
 }
 
+// Something removes the new file after the names were exchanged: the file that had come before gets its path again.
+TEST_P(MovedMeanwhile, IsGivenBackWhereNothingIsAtThePathAnyMore) {
+  const auto other = others_file();
+  int removed = 0;
+  bool reached = true;
+  for (std::uint64_t call = 1; reached; ++call)
+    for (const std::uint64_t later : {1U, 2U}) {
+      FakeOs os(96 * 1024);
+      auto file = Files(os).create(kPath, kind().plan, {.durability = durability()});
+      file.insert(std::uint64_t{1});
+      const std::uint64_t at = os.calls() + call;
+      reached = false;
+      os.interrupt_before(at, [&] {
+        reached = true;
+        os.move(kPath, kMoved);
+        os.put(kPath, other);
+        os.interrupt_before(at + later, [&] {
+          if (os.contents(kPath) == other) return;
+          ++removed;
+          os.unlink(kPath);
+        });
+      });
+      EXPECT_NO_THROW(file.close());
+      os.interrupt_before(0, {});
+      if (!reached) continue;
+      ASSERT_TRUE(has(os, kPath, kOthersKey)) << "call " << call;
+      ASSERT_TRUE(has(os, kMoved, 1)) << "call " << call;
+      EXPECT_EQ(os.names(), 2U);
+    }
+  EXPECT_EQ(removed == 0, stores_in_place());
+}
+
 }  // namespace
 }  // namespace bloomery::test

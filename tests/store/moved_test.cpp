@@ -1,5 +1,6 @@
 // A writer whose path gets another file while it writes: it never replaces that, its keys are in its
 // own file wherever that is now, and where that is gone it says so.
+#include "format/forged_headers.hpp"
 #include "store/fake_os.hpp"
 #include "store/kinds.hpp"
 #include "support/expect_error.hpp"
@@ -209,8 +210,13 @@ TEST_P(MovedFile, ReplacesNothingAndLosesNothingSilently) {
 // A letter, a later format, or a header that is damaged: the writer's filter is gone, and what is there stays.
 TEST_P(MovedFile, IsMissedWhateverIsWrittenOverItsHeader) {
   constexpr std::size_t kCopy = 4096;
-  for (const auto& [at, bytes] :
-       {std::pair{0U, kCopy}, {8U, std::size_t{1}}, {100U, std::size_t{1}}}) {
+  constexpr unsigned kNewer = 9,
+                     kUnknown = 11;  // with right checksums: of the version, and of the kind
+  for (const auto& [at, bytes] : {std::pair{0U, kCopy},
+                                  {8U, std::size_t{1}},
+                                  {100U, std::size_t{1}},
+                                  {kNewer, std::size_t{0}},
+                                  {kUnknown, std::size_t{0}}}) {
     const std::string path = scratch_ / "f";
     auto writer = FilterFile::create(path, kind().plan, {.durability = durability()});
     writer.insert(std::uint64_t{1});
@@ -221,7 +227,12 @@ TEST_P(MovedFile, IsMissedWhateverIsWrittenOverItsHeader) {
       file.seekp(static_cast<std::streamoff>(copy + at))
           .write(std::string(bytes, 'x').data(), static_cast<std::streamsize>(bytes));
     file.close();
-    const auto there = read_bytes(path);
+    auto there = read_bytes(path);
+    if (bytes == 0) {
+      change_headers(there, [at = at](std::byte* page) { page[at] = std::byte{0x77}; });
+      std::fstream(path, std::ios::in | std::ios::out | std::ios::binary)
+          .write(reinterpret_cast<const char*>(there.data()), 2 * kCopy);
+    }
     EXPECT_EQ(code_of([&] { writer.close(); }), ErrorCode::missing) << at;
     EXPECT_EQ(read_bytes(path), there) << at;
     fs::remove(path);

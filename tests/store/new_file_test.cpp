@@ -40,6 +40,29 @@ TEST(RelativePath, StaysWhereItWas) {
   }
 }
 
+TEST(RelativePath, InTheRootHasOneSlash) {
+  FakeOs os;
+  EXPECT_EQ(Files(os).create("/f", plan_of(Layout::blocked)).path(), "/f");
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  FilterFile::create(path, plan_of(Layout::blocked)).close();
+  const WorkingDirectory root("/");
+  auto reader = FilterFile::open(path.substr(1));
+  EXPECT_FALSE(reader.reload());
+  std::filesystem::remove(path);
+  const std::string text = error_of([&] { reader.reload(); }, ErrorCode::missing);
+  EXPECT_TRUE(text.starts_with(path)) << text;
+}
+
+// Then it is what it was as long as the process does not move.
+TEST(RelativePath, IsKeptWhereTheWorkingDirectoryIsUnknown) {
+  FakeOs os;
+  Files(os).create("dir/f", plan_of(Layout::blocked)).close();
+  os.inject({.at = os.calls() + 1, .error = EACCES});
+  auto reader = Files(os).open("dir/f");
+  EXPECT_NO_THROW(reader.reload());
+}
+
 TEST(Leftover, IsRemovedIfItIsOurs) {
   Scratch scratch;
   const std::string path = scratch / "f", leftover = scratch / ".f.new";
@@ -284,6 +307,127 @@ TEST(NewFile, ThatAnotherProcessPublishesMeanwhileIsNoLeftover) {
       ASSERT_FALSE(HasFailure());
     }
   }
+}
+
+// A list that its owner, its group or its permissions do not go with admits nobody.
+TEST(NewFile, TakesTheListOfTheOldFileOnlyWithAllItsRights) {
+  struct Case {
+    std::uint32_t user, group, mode, input;
+    bool keeps;
+  };
+  for (const Case& c : std::initializer_list<Case>{{1, 2, 0660, 0660, true},
+                                                   {9, 1, 0660, 0660, false},
+                                                   {1, 3, 0660, 0660, false},
+                                                   {1, 1, 0660, 0640, false}}) {
+    FakeOs os;
+    os.join(2);
+    Files(os).create(kFakePath, plan_of(Layout::blocked)).close();
+    os.give(kFakePath, c.user, c.group, c.mode, true);
+    const Os::Stat input{.mode = c.input, .user = c.user, .group = c.group};
+    Files(os).rebuild(kFakePath, plan_of(Layout::blocked), {}, {&input, 1}).close();
+    Os::Stat now;
+    ASSERT_EQ(os.stat_path(kFakePath, now), 0);
+    EXPECT_EQ(os.has_acl(kFakePath), c.keeps ? 1 : 0);
+    EXPECT_EQ(now.mode, c.keeps ? 0660U : 0600U) << c.user << ':' << c.group << std::oct << c.input;
+  }
+}
+
+TEST(NewFile, WhereNamesCannotBeExchangedIsThereOrSaysThatItIsNot) {
+  FakeOs before(96 * 1024);
+  Files(before).create(kFakePath, plan_of(Layout::blocked)).close();
+  std::uint64_t last = 1, failed = 0;
+  for (std::uint64_t call = 1; call <= last; ++call) {
+    const auto os = before.after_kill();
+    os->cannot_exchange();
+    os->inject({.at = call, .error = EIO});
+    bool done = false;
+    try {
+      auto file = Files(*os).rebuild(kFakePath, plan_of(Layout::blocked));
+      file.insert(1);
+      file.close();
+      done = true;
+    } catch (const Error&) {
+      ++failed;
+    }
+    last = std::max(last, os->calls());
+    EXPECT_TRUE(!done || Files(*os->after_kill()).open(kFakePath).may_contain(1)) << call;
+  }
+  EXPECT_GT(failed, 20U);
+}
+
+// Another file has the name when this one is to get it, and is gone when this process looks what it is.
+TEST(NewFile, ThatFindsItsNameTakenAndThenFreeTakesTheOtherOneForNoLink) {
+  const Plan plan = plan_of(Layout::blocked);
+  std::uint64_t refused = 0;
+  bool reached = true;
+  for (std::uint64_t call = 1; reached; ++call) {
+    FakeOs os(96 * 1024);
+    auto file = Files(os).rebuild(kFakePath, plan);
+    const std::uint64_t at = os.calls() + call;
+    reached = false;
+    os.interrupt_before(at, [&] {
+      reached = true;
+      os.put(kFakePath, std::vector<std::byte>(10));
+      os.interrupt_before(at + 1, [&] { os.unlink(kFakePath); });
+    });
+    try {
+      file.close();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::exists) << error.what();
+      ++refused;
+    }
+    os.interrupt_before(0, {});
+  }
+  EXPECT_GT(refused, 0U);
+}
+
+// The directory could not be synced, and the name could not be taken back: the next close makes it last.
+TEST(NewFile, ThatHasItsNameAfterAnErrorIsNotNamedAgain) {
+  const Plan plan = plan_of(Layout::blocked);
+  std::uint64_t named = 0;
+  bool failed = true;
+  for (std::uint64_t call = 1; failed; ++call) {
+    FakeOs os(96 * 1024);
+    auto file = Files(os).rebuild(kFakePath, plan);
+    file.insert(1);
+    os.inject({.at = os.calls() + call, .always = true, .error = EIO});
+    failed = false;
+    try {
+      file.close();
+    } catch (const Error&) {
+      failed = true;
+    }
+    os.inject({});
+    Os::Stat there;
+    if (!failed || os.stat_path(kFakePath, there) != 0) continue;
+    ++named;
+    EXPECT_NO_THROW(file.close());
+    EXPECT_TRUE(Files(*os.after_power_loss(0, 0)).open(kFakePath).may_contain(1)) << call;
+  }
+  EXPECT_GT(named, 0U);
+}
+
+TEST(SavedFilter, IsOnTheDeviceWithTheRightsOfItsSources) {
+  FakeOs os(96 * 1024);
+  const Files files(os);
+  Filter one(plan_of(Layout::blocked)), two(plan_of(Layout::blocked2));
+  two.insert(1);
+  const auto bytes = encode(two);
+  files.save(kFakePath, encode(one));
+  files.save(kFakePath, bytes);
+  EXPECT_EQ(os.after_power_loss(0, 0)->contents(kFakePath), bytes);
+  EXPECT_EQ(os.names(), 1U);
+  EXPECT_EQ(os.open_files(), 0U);
+  const Os::Stat source{.mode = 0640, .user = 1, .group = 1};
+  files.save(kFakePath, bytes, {&source, 1});
+  auto file = files.open(kFakePath, {.access = Access::write});
+  EXPECT_TRUE(file.may_contain(1));
+  EXPECT_EQ(Files::rights(file).value_or(Os::Stat{}).mode, 0640U);
+  expect_error(ErrorCode::locked, {kFakePath}, [&] { files.save(kFakePath, bytes); });
+  file.close();
+  EXPECT_FALSE(Files::rights(file)) << "nobody has it open any more";
+  os.put("/dir/letter", std::vector<std::byte>(100));
+  expect_error(ErrorCode::not_a_filter, {"/dir/letter"}, [&] { files.save("/dir/letter", bytes); });
 }
 
 }  // namespace

@@ -89,6 +89,37 @@ TEST_P(OpenOrCreate, FindsThatTheFileIsGone) {
   EXPECT_GT(again, 0U);
 }
 
+// It is gone whenever this process opens it, and there whenever this process creates it.
+TEST(OpenOrCreateCalls, AreNotRepeatedWithoutEnd) {
+  FakeOs os(kSmallRoom);
+  const Plan plan = plan_of(Layout::blocked);
+  std::uint64_t changes = 0;
+  constexpr std::uint64_t kCallsOfEach = 3;
+  const std::function<void()> change = [&] {
+    if (++changes % 2 == 1)
+      os.put(kFakePath, {});
+    else
+      os.unlink(kFakePath);
+    os.interrupt_before((changes + 1) * kCallsOfEach + 1 + changes / 2, change);
+  };
+  os.interrupt_before(kCallsOfEach + 1, change);
+  EXPECT_EQ(code_of([&] { Files(os).open_or_create(kFakePath, plan); }), ErrorCode::exists);
+  os.interrupt_before(0, {});
+  EXPECT_GE(changes, 20U) << "as many attempts";
+  EXPECT_EQ(os.open_files(), 0U);
+}
+
+// A process that replaces the file waits for nobody.
+TEST(OpenOrCreateCalls, WaitForNoSharingWriterIfTheyReplaceIt) {
+  FakeOs os(kSmallRoom);
+  const Plan plan = plan_of(Layout::blocked);
+  const auto there = Files(os).create(kFakePath, plan);
+  const std::uint64_t before = os.calls();
+  const CreateOptions replacing{.durability = Durability::process, .replace = true, .shared = true};
+  EXPECT_EQ(code_of([&] { Files(os).create(kFakePath, plan, replacing); }), ErrorCode::locked);
+  EXPECT_LT(os.calls() - before, 100U) << "one attempt";
+}
+
 TEST_P(OpenOrCreate, RefusesAFilterThatWasCreatedFromAnotherPlan) {
   for (const KindCase& other : all_kind_cases()) {
     if (other.plan == plan()) continue;

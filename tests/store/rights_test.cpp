@@ -5,6 +5,10 @@
 
 #include <cstdint>
 #include <set>
+#include <string>
+
+#include "store/fake_os.hpp"
+#include "store/scratch.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -66,6 +70,41 @@ TEST(Rights, ModeFromKeepsWhatItCan) {
   EXPECT_EQ(mode_from({.mode = 0664, .user = 1, .group = 1}, 2, 2), 0644U);
   EXPECT_EQ(mode_from({.mode = 0775, .user = 1, .group = 1}, 1, 2), 0755U);
   EXPECT_EQ(mode_from({.mode = 0775, .user = 1, .group = 1}, 2, 1), 0775U);
+}
+
+// Nobody can open such a path. Whatever else the system says, there may be a file that denies something.
+TEST(Rights, OfPathsThatNobodyCanOpenAreNone) {
+  test::FakeOs os;
+  const std::string path = test::kFakePath;
+  Files(os).create(path, test::plan_of(Layout::blocked)).close();
+  os.give(path, 1, 1, 0640);
+  const auto found = [&](int error) {
+    os.inject({.at = os.calls() + 1, .error = error});
+    return rights_of(os, {&path, 1});
+  };
+  for (const int error : {ENOENT, ENOTDIR, EACCES, ENAMETOOLONG})
+    EXPECT_TRUE(found(error).empty()) << error;
+  for (const int error : {EIO, ELOOP}) EXPECT_THROW((void)found(error), Error) << error;
+  const auto there = rights_of(os, {&path, 1});
+  ASSERT_EQ(there.size(), 1U);
+  EXPECT_EQ(there[0].mode, 0640U);
+  EXPECT_FALSE(there[0].has_acl);
+}
+
+// A new file of no sources has what the system gives it; one of a source that only its path names cannot have its list.
+TEST(Rights, AreTakenFromWhatThereIs) {
+  test::FakeOs os;
+  File file(os, test::kFakePath, Os::Open::create);
+  const Os::Stat before = file.stat();
+  take_rights(file, nullptr, {});
+  EXPECT_EQ(file.stat().mode, 0666U & ~os.umask());
+  EXPECT_EQ(file.stat().user, before.user);
+  EXPECT_EQ(file.stat().group, before.group);
+  for (const bool has_list : {false, true}) {
+    const Os::Stat replaced{.mode = 0640, .user = 1, .group = 1, .has_acl = has_list};
+    take_rights(file, &replaced, {});
+    EXPECT_EQ(file.stat().mode, has_list ? 0600U : 0640U);
+  }
 }
 
 }  // namespace

@@ -18,8 +18,7 @@ std::uint32_t common(std::span<const Os::Stat> inputs, std::uint32_t Os::Stat::*
 void take_owner(File& file, std::uint32_t user, std::uint32_t group) {
   const Os::Stat mine = file.stat();
   if (mine.user == user && mine.group == group) return;
-  if (file.try_own(user, group) || mine.group == group) return;
-  (void)file.try_own(std::nullopt, group);
+  if (!file.try_own(user, group)) (void)file.try_own(std::nullopt, group);
 }
 
 }  // namespace

@@ -140,6 +140,17 @@ TEST_P(BatchOf, KeepsItsPlaceInASalvagedFile) {
   EXPECT_EQ(saved.begin_batch("monday"), 30U);
 }
 
+TEST_P(BatchOf, CountsKeysThatComeOneByOne) {
+  FakeOs os(kKindRoom);
+  prepare(os);
+  for (const std::uint64_t done : {0U, 3U}) {
+    auto file = open(os);
+    EXPECT_EQ(file.begin_batch("monday"), done);
+    for (std::uint64_t key = 1000; key < 1003; ++key) EXPECT_FALSE(file.insert(key) && done != 0);
+    file.close();
+  }
+}
+
 TEST(Batch, OfAPlainFilterIsSimplyRepeated) {
   const Scratch scratch(fast_place());
   const std::string path = scratch / "f";

@@ -5,6 +5,7 @@
 #include "format/journal.hpp"
 #include "store/session_script.hpp"
 #include "support/effort.hpp"
+#include "support/expect_error.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -173,6 +174,9 @@ TEST(DamagedBits, AreNeverVouchedForAgain) {
     EXPECT_EQ(code_of([&] { open(Durability::none); }), ErrorCode::corrupt);
     EXPECT_EQ(code_of([&] { open(Durability::process).insert(1); }), ErrorCode::corrupt);
     EXPECT_EQ(code_of([&] { open(Durability::process).merge(Filter(plan)); }), ErrorCode::corrupt);
+    for (const Durability durability : {Durability::process, Durability::sync})
+      EXPECT_EQ(code_of([&] { (void)open(durability).encode(); }), ErrorCode::corrupt);
+    EXPECT_EQ(code_of([&] { (void)Files(*os).open(kPath).encode(); }), ErrorCode::corrupt);
     {
       auto file = open(Durability::sync);
       file.insert_hashes(hashes_of(Hasher(), 1000, 100));
@@ -184,6 +188,93 @@ TEST(DamagedBits, AreNeverVouchedForAgain) {
     EXPECT_EQ(Files(*os).verify(kPath).damaged_chunks, std::vector<std::uint64_t>{0})
         << "the journal's sums add what was changed, not what is there";
   }
+}
+
+// A writer answers for the chunks that it has changed, and their sums for the others, as long as the file is its own.
+TEST(DamagedBits, AreFoundBesideWhatAWriterHasChanged) {
+  constexpr std::uint64_t kChunks = 3;
+  const Plan plan = plan_of(Layout::blocked, 512 * (kChunks * 1024 - 7));
+  for (const Durability durability : {Durability::process, Durability::sync})
+    for (std::uint64_t chunk = 0; chunk < kChunks; ++chunk) {
+      FakeOs os(400 * 1024);
+      Files(os).create(kPath, plan).close();
+      auto writer = Files(os).open(kPath, {.access = Access::write, .durability = durability});
+      writer.insert(std::uint64_t{1});
+      const auto found = writer.encode();
+      EXPECT_TRUE(decode(found).may_contain(std::uint64_t{1}));
+      auto bytes = os.contents(kPath);
+      const auto at = static_cast<std::ptrdiff_t>(detail::kBitsAt + chunk * detail::kChunkBytes);
+      const bool changed = std::any_of(bytes.begin() + at, bytes.begin() + at + 65'000,
+                                       [](std::byte each) { return each != std::byte{0}; });
+      bytes[static_cast<std::size_t>(at) + 5] ^= std::byte{4};
+      os.copy_over(kPath, bytes);
+      // The sums of a writer with a journal add what it changes.
+      if (changed && durability == Durability::process)
+        EXPECT_NO_THROW((void)writer.encode()) << chunk;
+      else
+        EXPECT_EQ(code_of([&] { (void)writer.encode(); }), ErrorCode::corrupt) << chunk;
+    }
+  FakeOs os(400 * 1024);
+  auto writer = Files(os).create(kPath, plan, {.durability = Durability::process});
+  writer.insert(std::uint64_t{1});
+  writer.close();
+  auto next = Files(os).open(kPath, {.access = Access::write, .durability = Durability::process});
+  for (std::uint64_t key = 2; key < 30; ++key) next.insert(key);
+  EXPECT_NO_THROW((void)writer.encode()) << "the bits that it has mapped are those of the next one";
+}
+
+TEST(DamagedBits, OfANewFileAreThatFilesAlone) {
+  FakeOs os;
+  auto file = Files(os).rebuild(kPath, plan_of(Layout::blocked, 512 * 12));
+  const std::string fresh = "/dir/.seen.bloom.new";
+  auto bytes = os.contents(fresh);
+  bytes[detail::kBitsAt + 5] ^= std::byte{4};
+  os.copy_over(fresh, bytes);
+  expect_error(ErrorCode::corrupt, {std::string(kPath) + ": chunk 0 of its bits is damaged"},
+               [&] { file.insert(std::uint64_t{1}); });
+}
+
+// A chunk that the device refuses to read is damage. Whatever else it refuses is no word about the file.
+TEST(UnreadableFile, IsNotSaidToBeUnclean) {
+  for (const Residue residue : {Residue::clean, Residue::mapped, Residue::journaled}) {
+    const auto left = leave(plan_of(Layout::blocked, 512 * 12), residue);
+    const auto before = emptied(left->os.after_kill());
+    before->put(kPath, left->bytes);
+    const auto sane = before->after_kill();
+    const VerifyReport whole = Files(*sane).verify(kPath);
+    std::uint64_t damaged = 0, errors = 0;
+    for (std::uint64_t call = 1; call <= sane->calls(); ++call) {
+      SCOPED_TRACE(name_of_residue(residue) + ", call " + std::to_string(call));
+      const auto os = before->after_kill();
+      os->inject({.at = call, .error = EIO});
+      try {
+        const VerifyReport report = Files(*os).verify(kPath);
+        damaged += report.damaged_chunks.size();
+        EXPECT_EQ(report.state, whole.state) << report.detail;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::io) << error.what();
+        ++errors;
+      }
+    }
+    EXPECT_EQ(damaged, residue == Residue::clean ? 1U : 0U);
+    EXPECT_GT(errors, 3U);
+  }
+  // Nor are bits that were not read taken for zeros.
+  FakeOs empty;
+  Files(empty).create(kPath, plan_of(Layout::blocked, 512 * 12)).close();
+  const auto sane = empty.after_kill();
+  (void)Files(*sane).verify(kPath);
+  std::uint64_t damaged = 0;
+  for (std::uint64_t call = 1; call <= sane->calls(); ++call) {
+    const auto os = empty.after_kill();
+    os->inject({.at = call, .error = EIO});
+    try {
+      damaged += Files(*os).verify(kPath).damaged_chunks.size();
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  EXPECT_EQ(damaged, 1U);
 }
 
 TEST(DamagedBits, OfAJournaledFileAreSeenByVerifyAndNotSalvaged) {
@@ -199,7 +290,9 @@ TEST(DamagedBits, OfAJournaledFileAreSeenByVerifyAndNotSalvaged) {
   const auto ours = std::find(bytes.begin() + detail::kBitsAt, bytes.end(), std::byte{0});
   *ours ^= std::byte{4};
   os->put(kPath, bytes);
-  EXPECT_EQ(Files(*os).verify(kPath).state, VerifyReport::State::unclean);
+  const VerifyReport report = Files(*os).verify(kPath);
+  EXPECT_EQ(report.state, VerifyReport::State::unclean);
+  EXPECT_NE(report.detail.find("the bits are not what its journal says"), std::string::npos);
   EXPECT_EQ(code_of([&] { Files(*os).salvage(kPath, "/dir/saved", true); }), ErrorCode::corrupt);
 
   bytes = left->bytes;
@@ -223,27 +316,32 @@ TEST(DamagedJournal, MissingRecordIsNotTakenForTheEnd) {
     EXPECT_EQ(code_of([&] { Files(*os).open(kPath, {.access = access}); }), ErrorCode::corrupt);
 }
 
-// Records that no writer of a plain filter makes, under checksums that are right: nothing is removed from it.
+// Records that no writer of a plain filter makes, under checksums that are right: nothing is removed from it, and it has
+// no time.
 TEST(DamagedJournal, OfAPlainFilterHasInsertsOnly) {
   const Plan plan = plan_of(Layout::blocked, 512 * 12);
   const auto left = leave(plan, Residue::journaled);
   const auto header =
       detail::decode_headers(std::span(left->bytes).first(detail::kBitsAt), left->bytes.size(), "f")
           .header;
-  for (const bool removes : {false, true}) {
+  for (const int wrong : {0, 1, 2}) {
     auto bytes = left->bytes;
     const auto sector =
         std::span(bytes).subspan(detail::FileLayout(plan).journal_at).first<detail::kSectorBytes>();
     detail::JournalRecord record;
     ASSERT_EQ(detail::decode_record(sector, header.identity, 0, record),
               detail::SectorState::record);
-    record.removed = removes ? 1 : 0;
+    record.removed = wrong == 1 ? 1 : 0;
+    if (wrong == 2) {
+      record.what = detail::Journaled::time;
+      record.count = 1;  // the other keys are in the bits
+    }
     detail::encode_record(record, header.identity, sector);
-    const auto os = left->os.after_power_loss(0, 0);
+    const auto os = left->os.after_power_loss(1, 0);
     os->put(kPath, bytes);
     const auto open = [&] { (void)Files(*os).open(kPath); };
-    if (removes)
-      EXPECT_EQ(code_of(open), ErrorCode::corrupt);
+    if (wrong != 0)
+      expect_error(ErrorCode::corrupt, {"journal", "record"}, open);
     else
       EXPECT_NO_THROW(open());
   }

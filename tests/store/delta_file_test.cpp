@@ -392,5 +392,31 @@ TEST_P(DeltaOnTheMachine, LosesNothingWhateverFails) {
   EXPECT_GT(failed, 20U);
 }
 
+// What the device refuses to read says nothing about what a writer has left.
+TEST(UnreadableDelta, IsNotSaidToBeUnclean) {
+  FakeOs before;
+  build_list(Files(before), kPath, 0, 100);
+  auto writer =
+      Files(before).open(kPath, {.access = Access::write, .durability = Durability::process});
+  add(writer, 5'000, 10);
+  const auto sane = before.after_kill();
+  EXPECT_EQ(Files(*sane).verify(kPath).state, VerifyReport::State::recoverable);
+  std::uint64_t errors = 0;
+  for (std::uint64_t call = 1; call <= sane->calls(); ++call) {
+    const auto os = before.after_kill();
+    os->inject({.at = call, .error = EMFILE});
+    try {
+      const VerifyReport report = Files(*os).verify(kPath);
+      EXPECT_TRUE(report.state == VerifyReport::State::recoverable ||
+                  report.detail.find("chunk") != std::string::npos)
+          << call << ": " << report.detail;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::io) << error.what();
+      ++errors;
+    }
+  }
+  EXPECT_GT(errors, 5U);
+}
+
 }  // namespace
 }  // namespace bloomery::test

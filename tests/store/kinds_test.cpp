@@ -1,4 +1,7 @@
 // Files of the kinds other than plain, as their users see them.
+#include "format/kinds.hpp"
+#include "format/header_bytes.hpp"
+#include "store/files.hpp"
 #include "store/kinds.hpp"
 
 #include "format/layout.hpp"
@@ -163,6 +166,24 @@ TEST_P(KindFile, IsFollowedByReadersAndKeptFromOtherWriters) {
   EXPECT_EQ(code_of([&] { reader.insert(1); }), ErrorCode::read_only);
   EXPECT_EQ(code_of([&] { reader.remove(1); }), ErrorCode::read_only);
   EXPECT_EQ(code_of([&] { reader.advance(1); }), ErrorCode::read_only);
+  EXPECT_EQ(code_of([&] { reader.set_back(1); }), ErrorCode::read_only);
+  EXPECT_EQ(code_of([&] { reader.insert_hashes(hashes_of(Hasher(), 0, 2)); }),
+            ErrorCode::read_only);
+  EXPECT_NO_THROW(reader.sync()) << "it has nothing to sync";
+  EXPECT_NO_THROW(reader.end_load());
+  EXPECT_FALSE(file.reload()) << "a writer has the file that is there";
+  // In memory or mapped, it is one piece.
+  const auto bytes = read_bytes(path_);
+  const detail::Header header =
+      detail::decode_headers(std::span(bytes).first(detail::kBitsAt), bytes.size(), "f").header;
+  for (const bool closes : {false, true}) {
+    if (closes) reader.close();
+    const auto data = detail::Files::data(reader);
+    ASSERT_EQ(data.size(), 1U);
+    EXPECT_EQ(data[0].from, 0U);
+    EXPECT_EQ(data[0].to, detail::payload_bytes(header)) << closes;
+  }
+  reader = FilterFile::open(path_);
   file.close();
   reader.reload();
   EXPECT_EQ(image_of(reader), image_of(file));
@@ -230,6 +251,8 @@ TEST_P(AnyKind, RefusesWhatOnlyOthersCanDo) {
     EXPECT_TRUE(refused([&] { file.merge(CountingFilter(100, 0.01)); }));
   } else {
     EXPECT_EQ(code_of([&] { file.merge(CountingFilter(100, 0.01)); }), ErrorCode::mismatch);
+    EXPECT_EQ(code_of([&] { file.merge_bytes(0, file.counting().bytes()); }),
+              ErrorCode::invalid_argument);
   }
   if (file.kind() != Kind::scalable) {
     EXPECT_TRUE(refused([&] { (void)file.scalable(); }));

@@ -1,6 +1,8 @@
 // A reader that meets a writer: whatever the writer does before any one of the reader's calls, the
 // reader gets the filter as it was before or after. And a writer that opens a file while another one replaces it.
+#include "format/forged_headers.hpp"
 #include "format/header.hpp"
+#include "format/layout.hpp"
 #include "store/fake_os.hpp"
 #include "store/kinds.hpp"
 
@@ -167,6 +169,59 @@ TEST(Reload, OfTheFileOfAKilledWriterReadsItsJournalOnce) {
   }
 }
 
+// Whatever the reader has read by then of the journal and the bits.
+TEST(Recovery, ByAWriterMayComeBetweenAnyTwoCallsOfAReader) {
+  for (const KindCase& kind : all_kind_cases()) {
+    FakeOs before(96 * 1024);
+    auto first = Files(before).create(kFakePath, kind.plan, {.durability = Durability::sync});
+    first.insert(std::uint64_t{0});
+    bool reached = true;
+    for (std::uint64_t call = 1; reached; ++call) {
+      SCOPED_TRACE(std::string(kind.name) + ", call " + std::to_string(call));
+      const auto os = before.after_power_loss(0, 0);
+      reached = false;
+      os->interrupt_before(call, [&] {
+        reached = true;
+        auto writer = Files(*os).open(kFakePath, {.access = Access::write});
+        for (std::uint64_t key = 1; key < 20; ++key) writer.insert(key);
+        writer.close();
+      });
+      const auto reader = Files(*os).open(kFakePath);
+      os->interrupt_before(0, {});
+      EXPECT_TRUE(reader.may_contain(std::uint64_t{0}));
+      ASSERT_FALSE(HasFailure());
+    }
+  }
+}
+
+// Where the system does not tell, nothing says that the bits in place, or records that nobody has synced, are complete.
+TEST(UnknownBoot, IsNoReasonToTrustWhatWasNotSynced) {
+  for (const KindCase& kind : all_kind_cases()) {
+    SCOPED_TRACE(kind.name);
+    FakeOs os(1 << 20);
+    os.tell_boot(false);
+    auto writer = Files(os).create(kFakePath, kind.plan, {.durability = Durability::sync});
+    writer.insert(std::uint64_t{1});
+    const auto after = os.after_power_loss(0, 0);
+    EXPECT_TRUE(Files(*after).open(kFakePath).may_contain(std::uint64_t{1}));
+    writer.close();
+
+    writer =
+        Files(os).open(kFakePath, {.access = Access::write, .durability = Durability::process});
+    writer.insert(std::uint64_t{2});
+    EXPECT_EQ(code_of([&] { (void)Files(os).open(kFakePath); }), ErrorCode::unclean);
+    os.tell_boot(true);
+    EXPECT_EQ(code_of([&] { (void)Files(os).open(kFakePath); }), ErrorCode::unclean);
+    if (detail::is_stored_in_place(kind.plan)) continue;
+    // The next journal has the boot in its header.
+    for (std::uint64_t key = 0; key < 300; ++key) writer.insert(std::uint64_t{key % 50});
+    auto reader = Files(os).open(kFakePath);
+    EXPECT_FALSE(reader.reload());
+    os.tell_boot(false);
+    EXPECT_EQ(code_of([&] { reader.reload(); }), ErrorCode::unclean);
+  }
+}
+
 TEST_P(Meeting, TheFileIsVerified) {
   interrupted([&](FakeOs& os, const auto& arm) {
     arm();
@@ -174,6 +229,45 @@ TEST_P(Meeting, TheFileIsVerified) {
     os.interrupt_before(0, {});
     EXPECT_TRUE(report.ok()) << report.detail;
   });
+}
+
+// A file that is removed while it is verified is the one that was opened.
+TEST(VerifiedFile, MayBeRemovedOnceItIsOpen) {
+  for (const KindCase& kind : all_kind_cases()) {
+    bool reached = true;
+    for (std::uint64_t call = 1; reached; ++call) {
+      SCOPED_TRACE(std::string(kind.name) + ", call " + std::to_string(call));
+      FakeOs os(96 * 1024);
+      Files(os).create(kFakePath, kind.plan).close();
+      reached = false;
+      os.interrupt_before(os.calls() + call, [&] {
+        reached = true;
+        os.unlink(kFakePath);
+      });
+      try {
+        const VerifyReport report = Files(os).verify(kFakePath);
+        os.interrupt_before(0, {});
+        EXPECT_TRUE(report.ok() && report.state == VerifyReport::State::clean) << report.detail;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::missing) << error.what();
+        EXPECT_LE(call, 2U) << "it follows the path, and opens it";
+      }
+    }
+  }
+}
+
+// A writer stores its two copies one after the other.
+TEST(VerifiedFile, OfAWriterMayHaveOneCopyOfItsHeader) {
+  FakeOs os(96 * 1024);
+  auto writer =
+      Files(os).create(kFakePath, plan_of(Layout::blocked), {.durability = Durability::process});
+  writer.insert(1);
+  auto bytes = os.contents(kFakePath);
+  bytes[detail::kHeaderBytes + 100] ^= std::byte{1};
+  os.copy_over(kFakePath, bytes);
+  const VerifyReport report = Files(os).verify(kFakePath);
+  EXPECT_EQ(report.state, VerifyReport::State::in_use);
+  EXPECT_FALSE(report.spare_damaged);
 }
 
 // Does something before almost every call of the machine until it is gone.
@@ -257,6 +351,27 @@ TEST(ChangingFile, IsNotWaitedForWithoutEnd) {
                  [&] { (void)files.create("/dir/new", kind.plan, {}); });
     EXPECT_GE(changes, 10U) << "as many attempts";
   }
+}
+
+// Each time that a reader looks, it is another file of the last boot, whose keys may be lost.
+TEST(ChangingFile, IsReadAFewTimes) {
+  FakeOs before(96 * 1024);
+  auto lost = Files(before).create(kFakePath, plan_of(Layout::blocked),
+                                   {.durability = Durability::process});
+  lost.insert(1);
+  const auto os = before.after_power_loss(1, 0);
+  auto bytes = os->contents(kFakePath);
+  auto header =
+      detail::decode_headers(std::span(bytes).first(detail::kBitsAt), bytes.size(), "f").header;
+  const AgainAndAgain other(*os, [&] {
+    ++header.generation;
+    put_headers(bytes, header);
+    os->put(kFakePath, bytes);
+  });
+  const std::uint64_t generation = header.generation;
+  expect_error(ErrorCode::unclean, {kFakePath}, [&] { (void)Files(*os).open(kFakePath); });
+  EXPECT_GE(header.generation, generation + 10) << "as many attempts";
+  EXPECT_LE(header.generation, generation + 1000);
 }
 
 // Another program sets the time of the file, again and again, while a snapshot is written beside it. Keys that were

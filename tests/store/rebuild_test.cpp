@@ -122,6 +122,7 @@ TEST_F(Rebuild, TakesAFilterInPieces) {
   for (std::uint64_t key = 0; key < 1'000; ++key) one.insert(key);
   for (std::uint64_t key = 1'000; key < 2'000; ++key) other.insert(key);
   auto file = FilterFile::rebuild(path_, large);
+  file.merge_bytes(0, {});
   merge_in_pieces(file, one.bytes());
   merge_in_pieces(file, other.bytes());
   EXPECT_EQ(code_of([&] { file.merge_bytes(1, one.bytes()); }), ErrorCode::invalid_argument);

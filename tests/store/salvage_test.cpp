@@ -1,12 +1,18 @@
 // verify finds what was damaged; salvage keeps every key.
 #include <bloomery/bloomery.hpp>
 
-#include "format/layout.hpp"
-#include "store/scratch.hpp"
+#include "format/header_bytes.hpp"
+#include "format/kinds.hpp"
+#include "store/fake_os.hpp"
+#include "store/kinds.hpp"
+#include "support/expect_error.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
+#include <optional>
+#include <vector>
 
 namespace bloomery::test {
 namespace {
@@ -90,6 +96,23 @@ TEST_P(Salvage, FillsDamagedChunks) {
   expect_all_keys(out_);
 }
 
+// A copy that left out what it could not read.
+TEST_P(Salvage, FillsChunksThatHaveBecomeHoles) {
+  const std::string sparse = scratch_ / "sparse.bloom";
+  const std::size_t from = detail::kBitsAt + 3 * detail::kChunkBytes;
+  const std::size_t to = from + 2 * detail::kChunkBytes;
+  write_bytes(sparse, std::span(bytes_).first(from));
+  std::fstream file(sparse, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(to))
+      .write(reinterpret_cast<const char*>(bytes_.data() + to),
+             static_cast<std::streamsize>(bytes_.size() - to));
+  file.close();
+  ASSERT_EQ(read_bytes(sparse).size(), bytes_.size());
+  EXPECT_EQ(verify(sparse).damaged_chunks, (std::vector<std::uint64_t>{3, 4}));
+  EXPECT_EQ(salvage(sparse, out_).filled_chunks, 2U);
+  expect_all_keys(out_);
+}
+
 TEST_P(Salvage, KeepsTheBitsWhereOnlyTheirSumsAreDamaged) {
   damage(layout_.sums_at, layout_.chunks * 8);
   const VerifyReport found = verify(path_);
@@ -162,6 +185,89 @@ TEST_P(Salvage, CannotRepairATruncatedFile) {
   EXPECT_EQ(code_of([&] { (void)verify(path_); }), ErrorCode::corrupt);
   EXPECT_EQ(code_of([&] { salvage(path_, out_); }), ErrorCode::corrupt);
   EXPECT_EQ(scratch_.files(), 1U);
+}
+
+// A machine with a filter of each kind, all of whose keys it has.
+class SalvageOfAKind : public testing::TestWithParam<KindCase> {
+ protected:
+  SalvageOfAKind() {
+    // More than a chunk of fingerprints, after the table of the list.
+    if (kind_of(GetParam().plan) == Kind::frozen) keys_.resize(100'000);
+    std::iota(keys_.begin(), keys_.end(), 1);
+    auto file = Files(before_).create(kFakePath, GetParam().plan);
+    file.insert_many(keys_);
+    file.close();
+  }
+  // Whatever salvage saves has all keys. Returns how many chunks it filled, or nothing if it saved nothing.
+  std::optional<std::uint64_t> salvaged(FakeOs& os) const {
+    try {
+      const SalvageReport report = Files(os).salvage(kFakePath, "/dir/saved");
+      os.inject({});
+      os.interrupt_before(0, {});
+      EXPECT_EQ(Files(os).open("/dir/saved").may_contain_many(keys_), keys_.size());
+      return report.filled_chunks;
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+  [[nodiscard]] detail::Header header() const {
+    const auto bytes = before_.contents(kFakePath);
+    return detail::decode_headers(std::span(bytes).first(detail::kBitsAt), bytes.size(), "f")
+        .header;
+  }
+  std::vector<std::uint64_t> keys_ = std::vector<std::uint64_t>(5);
+  FakeOs before_{400 * 1024};
+};
+std::vector<KindCase> every_kind() {
+  std::vector<KindCase> cases = all_kind_cases();
+  cases.push_back({"frozen", frozen_plan(1, 0.01)});
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(, SalvageOfAKind, testing::ValuesIn(every_kind()), kNameOfOne);
+
+TEST_P(SalvageOfAKind, FillsWhatTheDeviceRefusesToRead) {
+  const auto sane = before_.after_kill();
+  EXPECT_EQ(salvaged(*sane), 0U);
+  std::uint64_t filled = 0;
+  for (std::uint64_t call = 1; call <= sane->calls(); ++call) {
+    SCOPED_TRACE(call);
+    const auto os = before_.after_kill();
+    os->inject({.at = call, .error = EIO});
+    filled += salvaged(*os).value_or(0);
+  }
+  // The chunk is read to be checked, and to be copied. Ones are no fingerprints.
+  EXPECT_EQ(filled, kind_of(GetParam().plan) == Kind::frozen ? 0U : 2U);
+}
+
+TEST_P(SalvageOfAKind, FillsWhatIsDamagedWhileItReads) {
+  auto damaged = before_.contents(kFakePath);
+  std::fill(damaged.begin() + detail::kBitsAt,
+            damaged.begin() + static_cast<std::ptrdiff_t>(detail::layout_of(header()).sums_at),
+            std::byte{0});
+  std::uint64_t filled = 0;
+  bool reached = true;
+  for (std::uint64_t call = 1; reached; ++call) {
+    SCOPED_TRACE(call);
+    const auto os = before_.after_kill();
+    reached = false;
+    os->interrupt_before(call, [&] {
+      reached = true;
+      os->copy_over(kFakePath, damaged);
+    });
+    filled += salvaged(*os).value_or(0);
+  }
+  EXPECT_EQ(filled > 1, kind_of(GetParam().plan) != Kind::frozen);
+}
+
+TEST(VerifyReports, AreErrorsUnderTheNameOfTheirFile) {
+  VerifyReport report;
+  EXPECT_NO_THROW(report.require_ok("f"));
+  report.damaged_chunks = {3};
+  report.detail = "1 of 4 chunks is damaged";
+  EXPECT_EQ(error_of([&] { report.require_ok("f"); }, ErrorCode::corrupt),
+            "f: 1 of 4 chunks is damaged");
+  report.detail = "f: cannot read it";
+  EXPECT_EQ(error_of([&] { report.require_ok("f"); }, ErrorCode::corrupt), "f: cannot read it");
 }
 
 }  // namespace

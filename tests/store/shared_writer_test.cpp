@@ -3,10 +3,13 @@
 #include <unistd.h>
 #include <bloomery/bloomery.hpp>
 
+#include "store/fake_os.hpp"
 #include "store/kinds.hpp"
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -183,6 +186,46 @@ TEST_F(SharedWriter, DoesNotVouchForDamage) {
   EXPECT_EQ(verify(path_).damaged_chunks.size(), 1U);
 }
 
+TEST_F(SharedWriter, RepairsACopyOfTheHeader) {
+  constexpr std::size_t kCopy = 4096;
+  make(plan(1000, 0.01));
+  auto one = share();
+  one.sync();
+  const auto whole = read_bytes(path_);
+  for (const std::size_t copy : {std::size_t{0}, kCopy}) {
+    std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary)
+        .seekp(static_cast<std::streamoff>(copy))
+        .write(std::string(kCopy, 'x').data(), kCopy);
+    one.sync();
+    const auto bytes = read_bytes(path_);
+    EXPECT_TRUE(std::equal(bytes.begin(), bytes.begin() + kCopy, bytes.begin() + kCopy)) << copy;
+  }
+  const auto before = read_bytes(path_);
+  one.sync();
+  EXPECT_EQ(read_bytes(path_), before) << "nothing has changed";
+}
+
+// Whatever call fails, who has opened it lets others in.
+TEST(SharedOnTheMachine, IsSharedOnceItIsOpen) {
+  FakeOs before(96 * 1024);
+  Files(before).create(kFakePath, plan_of(Layout::blocked)).close();
+  const auto sane = before.after_kill();
+  (void)Files(*sane).open(kFakePath, kShared);
+  std::uint64_t refused = 0;
+  for (std::uint64_t call = 1; call <= sane->calls(); ++call) {
+    const auto os = before.after_kill();
+    os->inject({.at = call, .error = EAGAIN});
+    try {
+      const auto one = Files(*os).open(kFakePath, kShared);
+      os->inject({});
+      EXPECT_NO_THROW((void)Files(*os).open(kFakePath, kShared)) << call;
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 5U);
+}
+
 TEST_F(SharedWriter, LosesItsFileWithAnError) {
   make(plan(1000, 0.01));
   auto one = share(), two = share();
@@ -193,6 +236,7 @@ TEST_F(SharedWriter, LosesItsFileWithAnError) {
   std::filesystem::remove(path_ + ".moved");
   two.insert("b");
   expect_error(ErrorCode::missing, {"removed"}, [&] { two.close(); });
+  EXPECT_NO_THROW(two.close()) << "it has let go of the file";
 }
 
 // They also meet where they open and close.

@@ -85,6 +85,12 @@ TEST_F(Errors, AnUnreadableInput) {
   EXPECT_TRUE(is_error(run({"dedup", locked}, {}, reader),
                        {locked, "Permission denied", "check the permissions"}));
   EXPECT_TRUE(is_error(run({"info", locked}, {}, reader), {locked, "Permission denied"}));
+  // Another file could take its place, because anybody may write into the directory.
+  std::filesystem::permissions(path(""), std::filesystem::perms{0777});
+  ASSERT_EQ(::chmod(locked.c_str(), 0444), 0);
+  EXPECT_TRUE(is_error(run({"dedup", "-o", locked, open}, {}, reader),
+                       {"cannot write", locked, "Permission denied"}));
+  EXPECT_EQ(text_of(locked), "a\n");
 
   std::filesystem::permissions(path(""), std::filesystem::perms{0555});
   EXPECT_TRUE(is_error(run({"create", path("f"), "-n", "1", "-p", "1%"}, {}, reader),

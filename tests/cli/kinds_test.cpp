@@ -251,9 +251,15 @@ TEST_F(Kinds, RebuildChangesTheKind) {
   EXPECT_EQ(run({"rebuild", "-q", filter, "--kind", "plain"}, numbers(0, 10)).code, 0);
   EXPECT_EQ(info(filter)["kind"], "plain");
   EXPECT_EQ(info(filter)["capacity"], 100'000);
-  EXPECT_EQ(run({"rebuild", "-q", filter, "--window", "7d"}, numbers(0, 10)).code, 0);
-  EXPECT_EQ(info(filter)["window"], 7 * 86'400);
-  EXPECT_EQ(info(filter)["capacity"], 100'000);
+  const auto expect_window = [&](const std::string& length, int window, int capacity) {
+    EXPECT_EQ(run({"rebuild", "-q", filter, "--window", length}, numbers(0, 10)).code, 0);
+    EXPECT_EQ(info(filter)["window"], window);
+    EXPECT_EQ(info(filter)["capacity"], capacity);
+  };
+  expect_window("7d", 7 * 86'400, 100'000);
+  expect_window("200K", 200'000, 200'000);  // a window of insertions has as many keys
+  EXPECT_EQ(run({"rebuild", "-q", filter, "--kind", "plain"}, "a\n").code, 0);
+  expect_window("300K", 300'000, 200'000);  // but not more than there were of a filter without one
 }
 
 TEST_F(Kinds, WhatAKindCannotDoIsRefused) {

@@ -74,8 +74,12 @@ TEST(Message, HidesUserAndPasswordOfAnyAddress) {
 }
 
 TEST(Message, HidesWhatTheArgumentsSay) {
-  const std::vector<std::string> arguments = {"info", "redsi://me:two words\n@ and @h?key=k",
-                                              "u:open sesame@h", "x://u:open sesame@i", "a@b"};
+  const std::vector<std::string> arguments = {"info",
+                                              "redsi://me:two words\n@ and @h?key=k",
+                                              "u:open sesame@h",
+                                              "x://u:open sesame@i",
+                                              "a@b",
+                                              "redis://@h?key=k"};
   EXPECT_NE(without_secrets(arguments[1]).find("two words"), std::string::npos);
   hide_secrets_of(arguments);
   EXPECT_EQ(without_secrets("no " + arguments[1] + ", no"), "no redsi://***@h?key=k, no");

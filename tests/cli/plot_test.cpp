@@ -26,6 +26,7 @@ TEST(Chart, ColumnsAreAsHighAsTheirValuesToAnEighth) {
             "           └──┴──┴\n");
   EXPECT_EQ(cli::strip_chart(std::vector<double>{1, 0, 0.5, 0.125, 0}, 1), "█ ▄▁");
   EXPECT_EQ(cli::strip_chart(std::vector<double>{0, 0}, 1), "");
+  EXPECT_EQ(cli::strip_chart(std::vector<double>{1, 2}, 0), "") << "nothing has a height";
 }
 
 class Plot : public ToolTest {};
@@ -38,6 +39,8 @@ TEST_F(Plot, PlanDrawsTheLayoutThatItTakes) {
   EXPECT_TRUE(says(ran.out, "1x: 1,000,000 keys"));
   EXPECT_TRUE(says(run({"plan", "-n", "1M", "-p", "1%", "--layout", "blocked2", "--plot"}).out,
                    "rate of blocked2 as it fills"));
+  EXPECT_TRUE(
+      says(run({"plan", "-n", "1M", "-p", "1e-6", "--plot"}).out, "rate of blocked2 as it fills"));
   EXPECT_TRUE(says(run({"plan", "--kind", "scalable", "-n", "1M", "-p", "1%", "--plot"}).out,
                    "rate of a scalable filter (blocked) as it grows"));
   EXPECT_TRUE(says(run({"plan", "--window", "7d", "-n", "1M", "-p", "1%", "--plot"}).out,
@@ -109,6 +112,11 @@ TEST_F(Plot, GoesNotWithJson) {
   EXPECT_TRUE(
       is_error(run({"plan", "-n", "1", "-p", "1%", "--plot", "--json"}), {"leave out --json"}));
   EXPECT_TRUE(is_error(run({"plan", "--table", "--plot"}), {"leave out --table"}));
+}
+
+TEST(Table, SaysWhoseRatesItHas) {
+  EXPECT_TRUE(says(cli::table_text(std::nullopt), "rates, the textbook's formula: "));
+  EXPECT_TRUE(says(cli::table_text(Layout::blocked2), "rates, layout blocked2: "));
 }
 
 }  // namespace

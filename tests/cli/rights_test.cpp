@@ -305,6 +305,18 @@ TEST_F(OutputRights, AreNotNarrowedByARefusedRun) {
   EXPECT_EQ(mode_of(out), 0600U);
 }
 
+TEST_F(OutputRights, AreThoseOfTheStandardInput) {
+  const std::string lines = file("lines", numbers(0, 5)), out = path("out");
+  for (const mode_t mode : {0640U, 0604U, 0600U}) {
+    ASSERT_EQ(::chmod(lines.c_str(), mode), 0);
+    EXPECT_EQ(run({"dedup", "-q", "-o", out}, "", {.in = lines}).code, 0);
+    struct stat found {};
+    ASSERT_EQ(::stat(out.c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 07777, mode) << std::oct << mode;
+    std::filesystem::remove(out);
+  }
+}
+
 // The group of an output that is there is the one that counts.
 TEST_F(OutputRights, AreThoseOfTheGroupThatTheOutputHas) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";

@@ -45,6 +45,14 @@ TEST(Statistics, OfAModuleThatSaysNothing) {
     EXPECT_EQ(metrics_of(stats).find(name), std::string::npos) << metrics_of(stats);
 }
 
+TEST(Statistics, OfAModuleThatSaysNoRate) {
+  FilterStats stats;
+  stats.fill_known = false;
+  stats.module_arrays = 1;
+  stats.capacity = 1;
+  EXPECT_EQ(names(made_rows(stats, nullptr)), "kind: of a Redis module; made for: 1 key; ");
+}
+
 TEST(Statistics, OfAModuleThatSaysAll) {
   FilterStats stats;
   stats.fill_known = false;

@@ -61,12 +61,32 @@ TEST(Text, OfTimesAndSpeeds) {
   EXPECT_EQ(speed_text(1e5), "0.1 M lines/s");
 }
 
+TEST(Text, OfTheLengthsOfWindows) {
+  EXPECT_EQ(length_text(WindowUnit::insertions, 1), "1 line");
+  EXPECT_EQ(length_text(WindowUnit::insertions, 86'400), "86,400 lines");
+  for (const auto& [seconds, text] :
+       std::vector<std::pair<std::uint64_t, std::string>>{{59, "59 s"},
+                                                          {60, "1 min"},
+                                                          {90, "90 s"},
+                                                          {3'600, "1 h"},
+                                                          {5'400, "90 min"},
+                                                          {86'400, "1 d"},
+                                                          {90'000, "25 h"}})
+    EXPECT_EQ(length_text(WindowUnit::seconds, seconds), text);
+}
+
 TEST(Text, OfErrorsOfTheSystemSaysWhatToDo) {
   struct Case {
     int number;
     ErrorCode code;
     std::string remedy;
   };
+  EXPECT_THROW(throw_system("cannot read it", ENOENT, "file"), Error);
+  try {
+    throw_system("cannot read it", ENOENT, "file");
+  } catch (const Error& error) {
+    EXPECT_TRUE(std::string(error.what()).ends_with("; check the path")) << error.what();
+  }
   for (const auto& [number, code, remedy] :
        {Case{ENOSPC, ErrorCode::no_space, "; make room and run it again"},
         Case{EDQUOT, ErrorCode::no_space, "; make room and run it again"},
@@ -114,6 +134,26 @@ TEST(Text, ThatNobodyReadsIsNoError) {
   std::signal(SIGPIPE, before);
   ::close(ends[1]);
   EXPECT_THROW(write_all(ends[1], std::string("x"), "cannot write"), Error);
+}
+
+// What the system cannot tell counts as a list; a file system without lists has none.
+TEST(AccessList, IsThereUnlessTheSystemSaysOtherwise) {
+  EXPECT_TRUE(has_access_list("/none/file"));
+  EXPECT_FALSE(has_access_list("/proc/self/status"));
+}
+
+TEST(FileDescriptor, IsClosedOnce) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  {
+    FileDescriptor one(ends[1]);
+    const FileDescriptor other(std::move(one));
+    EXPECT_EQ(one.get(), -1);  // NOLINT(bugprone-use-after-move): that is what is tried
+    EXPECT_EQ(other.get(), ends[1]);
+  }
+  char byte = 0;
+  EXPECT_EQ(::read(ends[0], &byte, 1), 0) << "nobody can write any more";
+  ::close(ends[0]);
 }
 
 }  // namespace

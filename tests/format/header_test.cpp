@@ -263,6 +263,9 @@ TEST(Header, OfEachKindComesBack) {
                 ErrorCode::corrupt);
     }
   }
+  // Entries of 40 bytes, the first at 160.
+  EXPECT_EQ(load_le64(start_of(scalable, scalable).data() + 200),
+            scalable.sub_filters[1].plan.bits);
   EXPECT_EQ(layout_of(counting).bits_bytes, bits_plan(counting.plan).bits);
   EXPECT_EQ(layout_of(scalable).bits_bytes,
             scalable.sub_filters[0].plan.bytes() + scalable.sub_filters[1].plan.bytes());

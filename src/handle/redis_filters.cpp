@@ -111,6 +111,7 @@ class Rebuild final : public AnyFilter::Impl {
 
 class PhpBucket final : public OnServer<RedisPhpFilter> {
  public:
+  using OnServer::apply;
   using OnServer::OnServer;
   [[nodiscard]] const Hasher* hasher() const noexcept final { return nullptr; }
   std::size_t apply(Operation operation, AnyFilter::Keys keys, std::span<bool> answers) override {

@@ -35,6 +35,7 @@ FilterStats stats_of(const ModuleInfo& info, const std::optional<ModuleFill>& fi
 
 class OfModule final : public OnServer<ModuleFilter> {
  public:
+  using OnServer::apply;
   OfModule(const RedisUrl& url, ModuleFilter filter, FilterSpec spec)
       : OnServer(url, std::move(filter)), spec_(spec) {}
   [[nodiscard]] const Hasher* hasher() const noexcept final { return nullptr; }

@@ -14,7 +14,8 @@ run_coverage() {
   # Profiles are written while a program runs, so that one that is killed counts too. Some tests fail: those of the
   # binaries themselves, and of their memory.
   BLOOMERY_NODE_MODULES=$PWD/tests/module LLVM_PROFILE_FILE=$profiles/%c%8m.profraw \
-    ctest --test-dir build/coverage -j "$(($(nproc) + 1))" "${tests[@]}" --timeout 1200 >build/coverage/tests.log 2>&1 ||
+    ctest --test-dir build/coverage -j "$(($(nproc) + 1))" "${tests[@]}" --timeout 1200 \
+    >build/coverage/tests.log 2>&1 ||
     echo "some tests failed: build/coverage/tests.log" >&2
   tools/coverage.py . build/coverage "$@"
 }

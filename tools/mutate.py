@@ -9,9 +9,9 @@ seed S, one mutant each. FOLDER is one of the folders listed below, or any file 
 are taken, N lines from each.
 
 A mutant is built in a copy of the tree (build/mutants), which a later run uses again, and tried with the tests
-of its folder. It is killed if one of them fails, does not end or fills the disk. If all pass, it survives and must be examined by hand:
-either a test has a gap, or the mutant means the same. A mutant that makes the same programs, byte by byte, is
-recognized without a test. The exit status is 0 however many survive.
+of its folder. It is killed if one of them fails, does not end or fills the disk: 8 GiB of it, or half of what was free.
+If all pass, it survives and must be examined by hand: either a test has a gap, or the mutant means the same. A mutant
+that makes the same programs, byte by byte, is recognized without a test. The exit status is 0 however many survive.
 
 --tests prints the tests of one of the folders below instead: a pattern for ctest, and the targets that build them.
 """
@@ -177,7 +177,8 @@ class Build:
             return self.test_in(scratch, tests)
 
     def test_in(self, scratch, tests):
-        full = shutil.disk_usage(scratch).free - ROOM
+        free = shutil.disk_usage(scratch).free
+        full = max(free - ROOM, free // 2)
         waiting = [((next(self.folder.glob(f"tests/*/{name}")), "--gtest_brief=1", "--gtest_fail_fast"),
                     (("GTEST_TOTAL_SHARDS", str(SHARDS)), ("GTEST_SHARD_INDEX", str(shard))))
                    for name in tests.programs for shard in range(SHARDS)]
@@ -274,9 +275,9 @@ def arguments():
 def main():
     given = arguments()
     if given.tests:
-        if given.folder not in FOLDERS:
+        tests = FOLDERS.get((given.folder or "").rstrip("/"))
+        if not tests:
             sys.exit("mutate: the folders are " + ", ".join(FOLDERS))
-        tests = FOLDERS[given.folder]
         print("|".join([f"^{name}/" for name in tests.programs] + [tests.pattern] * bool(tests.pattern)))
         print(*tests.programs, *tests.targets)
         return

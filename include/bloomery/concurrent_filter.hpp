@@ -35,8 +35,8 @@ namespace bloomery {
 // keeps the value of its first handle, so that another handle cannot differ; several views of the same bits must use
 // the same value.
 enum class Sharing : std::uint8_t {
-  // Only threads of this process, at the same addresses, through one copy of this library. A shared object that is
-  // linked with the library and hides its symbols has a copy, and locks, of its own.
+  // Only threads of this process, at the same addresses, through views that one copy of this library made. A shared
+  // object that is linked with the library and hides its symbols has a copy, and its views have locks of their own.
   threads,
   processes,  // other processes or copies of the library too, or another mapping of the same memory
 };

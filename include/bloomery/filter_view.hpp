@@ -131,8 +131,9 @@ class FilterView : public detail::KeyCalls<FilterView> {
   }
   [[gnu::always_inline]] bool set_striped_block(Hash128 hash) const noexcept {
     const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(bit_array_, hash);
-    return detail::StripedBlock<detail::RelaxedSingleBlock>::set(detail::words_of(bit_array_, at),
-                                                                 at.low, *bit_array_.masks);
+    std::uint32_t* const block = detail::words_of(bit_array_, at);
+    return detail::StripedBlock<detail::RelaxedSingleBlock>::set(detail::stripe_of(block, stripes_),
+                                                                 block, at.low, *bit_array_.masks);
   }
 #endif
   bool insert_integer(std::uint64_t key) noexcept {
@@ -169,6 +170,7 @@ class FilterView : public detail::KeyCalls<FilterView> {
 
   detail::BitArray bit_array_;
   const detail::Kernel* kernel_ = nullptr;
+  detail::Stripe* stripes_ = nullptr;  // the locks that the kernel takes
   detail::InlinePath inline_path_ = detail::InlinePath::none;
   // The inline path for integer keys: none unless the hash family is xxh3.
   detail::InlinePath integers_inline_path_ = detail::InlinePath::none;

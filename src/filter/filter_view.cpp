@@ -25,6 +25,7 @@ detail::BitArray checked_bit_array(const Plan& plan, std::span<std::byte> bits) 
 FilterView::FilterView(const Plan& plan, const Hasher& hasher, std::span<std::byte> bits)
     : bit_array_(checked_bit_array(plan, bits)),
       kernel_(&detail::kernel_for(plan.layout)),
+      stripes_(detail::stripes),
       inline_path_(detail::inline_path_of(plan.layout)),
       integers_inline_path_(hasher.family() == HashFamily::xxh3 ? inline_path_
                                                                 : detail::InlinePath::none),

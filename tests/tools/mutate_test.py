@@ -200,7 +200,7 @@ def stops_what_fills_the_disk(scratch):
 
 def names_tests(tree):
     expect("tests", tree.run("--tests", "c"), "^c_test/|^c/\nc_test bloomery_c\n")
-    expect("tests without a pattern", tree.run("--tests", "src/hash"), "^hash_test/\nhash_test\n")
+    expect("tests without a pattern", tree.run("--tests", "src/hash/"), "^hash_test/\nhash_test\n")
     for folder in ("c/keys.cpp", "src"):
         expect("no such folder", "the folders are src/base, " in tree.run("--tests", folder, status=1), True)
 

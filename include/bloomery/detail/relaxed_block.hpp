@@ -107,24 +107,23 @@ struct RelaxedBlockOf<VectorBlock<Isa>> {
 template <class Block>
 using RelaxedBlock = typename RelaxedBlockOf<Block>::type;
 
-// Sets the bits of a key in a block in which other threads set bits too. A present key is found without a lock. No
-// other thread changes the block while its lock is held, so only what is clear under the lock decides the answer.
+// Sets the bits of a key in a block in which other threads set bits too; `stripe` is that of the block. A present key
+// is found without a lock. No other thread changes the block while its lock is held, so only what is clear under the
+// lock decides the answer.
 template <class Block>  // a RelaxedBlock
 struct StripedBlock {
-  [[gnu::always_inline]] static bool set(std::uint32_t* block, std::uint64_t low,
+  [[gnu::always_inline]] static bool set(Stripe& stripe, std::uint32_t* block, std::uint64_t low,
                                          const WordMasks& masks) noexcept {
     if (Block::test(block, low, masks)) return false;
-    Stripe& stripe = stripe_of(block);
     if (!stripe.try_lock()) [[unlikely]]
-      return wait_and_set(block, low, masks);
+      return wait_and_set(stripe, block, low, masks);
     return set_and_unlock(stripe, block, low, masks);
   }
 
  private:
   // Apart, so that an insert that need not wait saves no registers: its locked instruction would wait for their stores.
-  [[gnu::noinline]] static bool wait_and_set(std::uint32_t* block, std::uint64_t low,
-                                             const WordMasks& masks) noexcept {
-    Stripe& stripe = stripe_of(block);
+  [[gnu::noinline]] static bool wait_and_set(Stripe& stripe, std::uint32_t* block,
+                                             std::uint64_t low, const WordMasks& masks) noexcept {
     stripe.lock();
     return set_and_unlock(stripe, block, low, masks);
   }

@@ -1,10 +1,13 @@
 // The locks of blocks. The address of a block of 64 bytes, anywhere in memory, selects its stripe; each
 // stripe has one lock.
 //
-// The process has one table of locks, so that every handle on the same bits takes the same locks. A thread
-// that holds a lock does a few loads and stores and takes no other lock, so it cannot block or fail while it
-// holds it. A thread that waits spins for a while and then yields the processor, so that a holder that was
-// stopped can continue.
+// Every copy of the library in a process has one table of locks. A view keeps the table of the copy that made it, so
+// that every handle on it takes the same locks, also where another shared object with a copy of its own inlined the
+// call.
+//
+// A thread that holds a lock does a few loads and stores and takes no other lock, so it cannot block or fail while it
+// holds it. A thread that waits spins for a while and then yields the processor, so that a holder that was stopped can
+// continue.
 #pragma once
 
 #include <atomic>
@@ -36,8 +39,8 @@ struct alignas(64) Stripe {
 
 extern Stripe stripes[kStripes];
 
-[[nodiscard]] inline Stripe& stripe_of(const void* block) noexcept {
-  return stripes[reinterpret_cast<std::uintptr_t>(block) / 64 % kStripes];
+[[nodiscard]] inline Stripe& stripe_of(const void* block, Stripe* table = stripes) noexcept {
+  return table[reinterpret_cast<std::uintptr_t>(block) / 64 % kStripes];
 }
 
 }  // namespace bloomery::detail

@@ -30,7 +30,8 @@ struct StripedKeys : WholeBlocks<L, Set, RelaxedBlock<typename Set::Block>> {
                                             std::size_t i) noexcept {
     bool fresh = false;
     for (unsigned j = 0; j < L::kKeyBlocks; ++j)
-      fresh |= StripedBlock<Block>::set(batch.block[j][i], batch.low[j][i], *array.masks);
+      fresh |= StripedBlock<Block>::set(stripe_of(batch.block[j][i]), batch.block[j][i],
+                                        batch.low[j][i], *array.masks);
     return fresh;
   }
   [[gnu::always_inline]] static void prefetch(const BitArray&, const Batch& batch,
@@ -50,7 +51,8 @@ struct StripedKeys : WholeBlocks<L, Set, RelaxedBlock<typename Set::Block>> {
     }
     bool fresh = false;
     for (const KeyBlock& at : blocks)
-      fresh |= StripedBlock<Block>::set(words_of(array, at), at.low, *array.masks);
+      fresh |= StripedBlock<Block>::set(stripe_of(words_of(array, at)), words_of(array, at), at.low,
+                                        *array.masks);
     return fresh;
   }
 };

@@ -3,6 +3,7 @@
 
 #include "base/file.hpp"
 #include "store/scratch.hpp"
+#include "support/access_list.hpp"
 #include "support/refused_calls.hpp"
 #include "support/umask.hpp"
 
@@ -223,18 +224,7 @@ TEST(RealOs, SaysWhatTheSystemRefuses) {
   EXPECT_EQ(path, "unchanged");
 }
 
-// A list of access control as the system keeps it: user 65534 may read, the group and others may not.
-constexpr std::string_view kList(
-    "\2\0\0\0"
-    "\1\0\6\0\xff\xff\xff\xff"     // the user
-    "\2\0\4\0\xfe\xff\0\0"         // user 65534
-    "\4\0\0\0\xff\xff\xff\xff"     // the group
-    "\x10\0\4\0\xff\xff\xff\xff"   // the mask
-    "\x20\0\0\0\xff\xff\xff\xff",  // others
-    44);
-
 TEST(RealOs, GivesAFileTheListOfAnotherOrNone) {
-  constexpr const char* kName = "system.posix_acl_access";
   Scratch scratch;
   const std::string one = scratch / "one", two = scratch / "two";
   File(real_os(), one, Os::Open::create).close();
@@ -243,15 +233,15 @@ TEST(RealOs, GivesAFileTheListOfAnotherOrNone) {
             to = ::open(two.c_str(), O_RDWR | O_CLOEXEC);
   EXPECT_EQ(real_os().take_acl(to, -1), 0) << "it has none yet";
   EXPECT_EQ(real_os().has_acl(from), 0);
-  if (::setxattr(one.c_str(), kName, kList.data(), kList.size(), 0) == 0) {
+  if (::setxattr(one.c_str(), kAccessListName, kAccessList.data(), kAccessList.size(), 0) == 0) {
     EXPECT_EQ(real_os().has_acl(from), 1);
     EXPECT_EQ(real_os().has_acl(one.c_str()), 1);
     EXPECT_EQ(real_os().has_acl(to), 0);
     EXPECT_EQ(real_os().take_acl(to, from), 0);
     std::string taken(100, '\0');
     taken.resize(static_cast<std::size_t>(
-        std::max(::getxattr(two.c_str(), kName, taken.data(), taken.size()), 0L)));
-    EXPECT_EQ(taken, kList);
+        std::max(::getxattr(two.c_str(), kAccessListName, taken.data(), taken.size()), 0L)));
+    EXPECT_EQ(taken, kAccessList);
     const int refused = failed_in_child([&] {
       if (!refuse_from_now_on(SYS_fsetxattr, EPERM)) return kNoFilter;
       return real_os().take_acl(to, from) == -EPERM ? 0 : 1;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "support/access_list.hpp"
 #include "support/dumps.hpp"
 #include "support/effort.hpp"
 #include "support/refused_calls.hpp"
@@ -233,34 +234,25 @@ TEST_P(Rights, AreNotWidenedByAnotherOwner) {
   }
 }
 
-// A list of access control: one other user may read, the group and others may not; the mode is 0640, for the bits of
-// the group are the most that the list gives. An output without the list would let the group read.
+// An output without the list would let the group read.
 TEST_P(Rights, GiveNothingThatAnAccessControlListDenies) {
-  constexpr const char* kName = "system.posix_acl_access";
-  const std::string list(
-      "\2\0\0\0"
-      "\1\0\6\0\xff\xff\xff\xff"     // the user
-      "\2\0\4\0\xfe\xff\0\0"         // user 65534
-      "\4\0\0\0\xff\xff\xff\xff"     // the group
-      "\x10\0\4\0\xff\xff\xff\xff"   // the mask
-      "\x20\0\0\0\xff\xff\xff\xff",  // others
-      44);
   const RightsCase& what = GetParam();
   for (std::size_t listed = 0; listed < what.inputs.size(); ++listed) {
     SCOPED_TRACE(what.inputs[listed]);
     int failed = 0;
     before_run_ = [&] {
-      if (::setxattr(path(what.inputs[listed]).c_str(), kName, list.data(), list.size(), 0) != 0)
+      if (::setxattr(path(what.inputs[listed]).c_str(), kAccessListName, kAccessList.data(),
+                     kAccessList.size(), 0) != 0)
         failed = errno;
     };
     const Umask umask(0);
     const mode_t mode = output_of(what, {0644, 0644, 0644}).st_mode & 0777;
     if (failed != 0) GTEST_SKIP() << "a list cannot be set here: " << std::strerror(failed);
-    std::string kept(list.size(), '\0');
+    std::string kept(kAccessList.size(), '\0');
     const bool has_list =
-        ::getxattr(path(what.output).c_str(), kName, kept.data(), kept.size()) > 0;
+        ::getxattr(path(what.output).c_str(), kAccessListName, kept.data(), kept.size()) > 0;
     if (has_list) {
-      EXPECT_EQ(kept, list);
+      EXPECT_EQ(kept, kAccessList);
       EXPECT_EQ(what.inputs[listed], what.output);
     }
     EXPECT_EQ(mode, has_list ? 0640U : 0600U);

@@ -127,8 +127,8 @@ TEST(FrozenFilter, MixesBitsAmongPartitions) {
   EXPECT_LT(filter.plan().array.bits_per_key(), 7.9);
 }
 
-// One partition, as many as one or two registers of a kernel have, and more; cells of every width; calls of every size up to several
-// batches of a ring, on keys that are there and keys that are not.
+// One partition, as many as one or two registers of a kernel have, and more; cells of every width; calls of every size up
+// to several batches of a ring, on keys that are there and keys that are not.
 TEST(FrozenFilter, EveryKernelAnswersAsSingleCallsDo) {
   const auto kernels = detail::kernels_of<detail::FrozenKernel>(Layout::standard);
   EXPECT_STREQ(kernels.front()->name, "scalar");

@@ -186,12 +186,11 @@ def puts_back_what_is_interrupted(tree):
 
 
 def stops_what_fills_the_disk(scratch):
-    for name, ends in ("fills", False), ("ends", True):
-        program = scratch / "build/release/tests/a" / name
-        program.parent.mkdir(parents=True, exist_ok=True)
-        program.write_text("#!/bin/sh\n" + "head -c 1M /dev/zero >$TMPDIR/f.$GTEST_SHARD_INDEX\n" * ends +
-                           "head -c 300M /dev/zero >$TMPDIR/f && sleep 60\n" * (not ends))
-        program.chmod(0o755)
+    folder = scratch / "build/release/tests/a"
+    folder.mkdir(parents=True)
+    for name, body in ("ends", "head -c 1M /dev/zero >$TMPDIR/f"), ("fills", "head -c 300M /dev/zero >$TMPDIR/f; sleep 60"):
+        (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+        (folder / name).chmod(0o755)
     mutate.ROOM = 200 << 20
     build = mutate.Build(scratch, 1)
     expect("tests that end", build.test(mutate.Tests(("ends",))), True)

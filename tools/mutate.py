@@ -174,6 +174,7 @@ class Build:
     def test(self, tests):
         """Whether all tests pass, each in time; the first call, for the unchanged code, measures them."""
         with tempfile.TemporaryDirectory(prefix="mutant-", ignore_cleanup_errors=True) as scratch:
+            os.chmod(scratch, 0o755)  # for tests that go on as another user
             return self.test_in(scratch, tests)
 
     def test_in(self, scratch, tests):

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "support/effort.hpp"
 #include "support/expect_error.hpp"
 #include "support/refused_calls.hpp"
+#include "support/used_memory.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -50,16 +50,11 @@ TEST(BitMemory, IsZeroedThoughTheHeapWasNot) {
 
 // A program may have a filter for each of its users.
 TEST(BitMemory, TakesNoHugePageForAFewBytes) {
-  const auto pages = [] {
-    std::size_t count = 0;
-    std::ifstream("/proc/self/statm") >> count;
-    return count;
-  };
-  constexpr std::size_t kFilters = 500, kPagesOfAHugePage = 512;
+  constexpr std::size_t kFilters = 500, kHugePage = std::size_t{2} << 20;
   std::vector<BitMemory> filters;
-  const std::size_t before = pages();
+  const std::size_t before = test::used_memory().reserved;
   for (std::size_t i = 0; i < kFilters; ++i) filters.emplace_back(64);
-  EXPECT_LT(pages(), before + kFilters * kPagesOfAHugePage / 4);
+  EXPECT_LT(test::used_memory().reserved, before + kFilters * kHugePage / 4);
 }
 
 TEST(BitMemory, MovesWithoutCopyingAndLeavesNothingBehind) {

@@ -4,6 +4,7 @@
 #include "input/reader.hpp"
 #include "store/scratch.hpp"
 #include "support/effort.hpp"
+#include "support/used_memory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -92,12 +93,9 @@ TEST(Lines, WhatKeepsThemFromBeingFoundIsThrown) {
   for (const unsigned threads : {1U, 2U}) {
     FoundLinesQueue full(threads, '\n', {}, {std::nullopt, true});
     full.push(&block);
-    std::size_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
-    const rlimit few{pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (rlim_t{64} << 20),
-                     before.rlim_max};
+    const rlimit few{test::used_memory().reserved + (rlim_t{64} << 20), before.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_AS, &few), 0);
     bool idle = false;
     EXPECT_THROW((void)full.next_for(std::chrono::minutes(1), idle), std::bad_alloc);

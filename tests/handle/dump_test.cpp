@@ -4,7 +4,6 @@
 #include <bloomery/module_dump.hpp>
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -20,6 +19,7 @@
 #include "support/effort.hpp"
 #include "support/expect_error.hpp"
 #include "support/umask.hpp"
+#include "support/used_memory.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -233,16 +233,11 @@ TEST(Dump, OfZerosTakesNoRoom) {
   EXPECT_FALSE(AnyFilter::open(filter).may_contain(key(1)));
 
   // Nor memory.
-  const auto resident = [] {
-    std::ifstream pages("/proc/self/statm");
-    std::uint64_t all = 0, here = 0;
-    pages >> all >> here;
-    return here * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  };
-  const std::uint64_t before = resident();
+  const std::uint64_t before = used_memory().resident;
   AnyFilter opened = AnyFilter::open(dump);
   EXPECT_FALSE(opened.may_contain(key(1)));
-  EXPECT_TRUE(kSanitized || resident() <= before + kBytes / 4) << resident() - before;
+  const std::uint64_t after = used_memory().resident;
+  EXPECT_TRUE(kSanitized || after <= before + kBytes / 4) << after - before;
 }
 
 TEST(Dump, ReplacesOnlyADump) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "server/memory.hpp"
+#include "support/used_memory.hpp"
 
 namespace {
 
@@ -45,19 +46,13 @@ bool are_all(std::span<const std::byte> bytes, int value) {
   return std::ranges::all_of(bytes, [&](std::byte one) { return one == std::byte(value); });
 }
 
-std::size_t resident() {
-  std::size_t size = 0;
-  std::size_t pages = 0;
-  std::ifstream("/proc/self/statm") >> size >> pages;
-  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
 // The system has so many bytes back, in a while.
 void go_back(std::size_t before, std::size_t bytes) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (resident() + bytes > before && std::chrono::steady_clock::now() < end)
+  while (bloomery::test::used_memory().resident + bytes > before &&
+         std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_LE(resident() + bytes, before);
+  EXPECT_LE(bloomery::test::used_memory().resident + bytes, before);
 }
 
 TEST(Pages, AreZeroAfterwardsAndCanBeUsed) {
@@ -94,7 +89,7 @@ TEST(Pages, AreMovedWhereTheirPlaceCanBeUsed) {
 
 TEST(Pages, GoBackToTheSystem) {
   const OwnBytes bytes = ones();
-  const std::size_t before = resident();
+  const std::size_t before = bloomery::test::used_memory().resident;
   if (take_pages_away(bytes.get(), kMovedBytes).empty())
     GTEST_SKIP() << "the system moves no pages";
   go_back(before, kMovedBytes / 2);
@@ -113,7 +108,7 @@ TEST(Pages, OfManyArraysAtOnceAllGoBack) {
     bytes.reset(static_cast<std::byte*>(std::malloc(std::size_t{64} << 10)));
     std::fill_n(bytes.get(), std::size_t{64} << 10, std::byte{0xFF});
   }
-  const std::size_t before = resident();
+  const std::size_t before = bloomery::test::used_memory().resident;
   for (const OwnBytes& bytes : all)
     if (take_pages_away(bytes.get(), std::size_t{64} << 10).empty())
       GTEST_SKIP() << "none are moved";

@@ -1,10 +1,7 @@
-// Files that take a path's place: whose they are, where they are, and what else they remove.
-#include <sys/stat.h>
-#include <unistd.h>
+// Files that take a path's place: where they are, and what else they remove.
 #include <bloomery/bloomery.hpp>
 
 #include "store/disk/rights.hpp"
-#include "store/every_call.hpp"
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
 
@@ -119,145 +116,6 @@ TEST(Leftover, IsAnErrorIfItIsALink) {
   FilterFile::open(target).close();
 }
 
-TEST(Ownership, IsKeptByRoot) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
-  Scratch scratch;
-  const std::string path = scratch / "f";
-  FilterFile::create(path, plan_of(Layout::blocked)).close();
-  ASSERT_EQ(::chown(path.c_str(), 12345, 23456), 0);
-  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
-  const auto expect_kept = [&](const char* what) {
-    struct stat now {};
-    ASSERT_EQ(::stat(path.c_str(), &now), 0);
-    EXPECT_EQ(now.st_uid, 12345U) << what;
-    EXPECT_EQ(now.st_gid, 23456U) << what;
-    EXPECT_EQ(now.st_mode & 07777U, 0640U) << what;
-  };
-  FilterFile::open(path, {.access = Access::write, .durability = Durability::none}).insert(1);
-  expect_kept("a new image");
-  FilterFile::create(path, plan_of(Layout::blocked), {.replace = true}).close();
-  expect_kept("create");
-  salvage(path, path, true);
-  expect_kept("salvage");
-}
-
-// Where owner or group cannot be kept, nobody may do what he could not do before.
-TEST(Ownership, ThatCannotBeKeptWidensNothing) {
-  struct Case {
-    std::uint32_t user, group, mode, wanted;
-    const char* what;
-  };
-  for (const Case& c : std::initializer_list<Case>{
-           {1, 1, 0640, 0640, "its own"},
-           {1, 2, 0664, 0664, "a group that it is in"},
-           {1, 3, 0664, 0644, "a group that it is not in: its own group was among the others"},
-           {1, 3, 0606, 0600, "a group that was shut out is now among the others"},
-           {1, 3, 02666, 0666, "a group that it is not in, with its mark"},
-           {9, 2, 0664, 0664, "another user, a group that it is in"},
-           {9, 2, 0466, 0444, "a user with fewer rights than others"},
-           {9, 3, 0660, 0600, "nothing of it"},
-       }) {
-    FakeOs os;
-    Files(os).create("/dir/f", plan_of(Layout::blocked)).close();
-    os.give("/dir/f", c.user, c.group, c.mode);
-    os.join(2);
-    {
-      auto file =
-          Files(os).open("/dir/f", {.access = Access::write, .durability = Durability::none});
-      file.insert(1);
-    }
-    Os::Stat now;
-    ASSERT_EQ(os.stat_path("/dir/f", now), 0);
-    EXPECT_EQ(now.user, 1U) << c.what;
-    EXPECT_EQ(now.group, c.group == 3 ? 1U : c.group) << c.what;
-    EXPECT_EQ(now.mode, c.wanted) << c.what;
-  }
-}
-
-// Of those that exist: nobody may read from it what they may not read from each.
-TEST(NewFile, HasTheRightsThatAllItsSourcesHave) {
-  struct Case {
-    std::vector<Os::Stat> sources;
-    std::uint32_t group, mode;
-  };
-  for (const Case& c : std::initializer_list<Case>{
-           {{}, 1, 0644},
-           {{{.mode = 0640, .user = 1, .group = 1}}, 1, 0640},
-           {{{.mode = 0640, .user = 1, .group = 1}, {.mode = 0604, .user = 1, .group = 1}},
-            1,
-            0600},
-           {{{.mode = 0640, .user = 1, .group = 2}, {.mode = 0644, .user = 1, .group = 2}},
-            2,
-            0640},
-           {{{.mode = 0644, .user = 1, .group = 2}, {.mode = 0640, .user = 1, .group = 1}},
-            1,
-            0640},
-           {{{.mode = 0660, .user = 1, .group = 2}, {.mode = 0660, .user = 1, .group = 1}},
-            1,
-            0600}}) {
-    FakeOs os;
-    os.join(2);
-    std::vector<std::string> paths = {"/dir/none"};
-    for (const Os::Stat& source : c.sources) {
-      paths.push_back("/dir/" + std::to_string(paths.size()));
-      Files(os).create(paths.back(), plan_of(Layout::blocked)).close();
-      os.give(paths.back(), source.user, source.group, source.mode);
-    }
-    Files(os).rebuild("/dir/f", plan_of(Layout::blocked), {}, detail::rights_of(os, paths)).close();
-    Os::Stat now;
-    ASSERT_EQ(os.stat_path("/dir/f", now), 0);
-    EXPECT_EQ(now.group, c.group) << c.sources.size();
-    EXPECT_EQ(now.mode, c.mode) << std::oct << now.mode;
-  }
-}
-
-// Whichever call fails: also those that look for the list and take it over.
-TEST(NewFile, AdmitsNobodyWhereItsSourceHasAListThatItHasNot) {
-  const std::string old = "/dir/old";
-  FakeOs os;
-  Files(os).create(old, plan_of(Layout::blocked)).close();
-  os.give(old, 1, 1, 0640, true);
-  for (const std::string& made : {old, std::string("/dir/new")}) {
-    const auto make = [&](FakeOs& on) {
-      std::vector<Os::Stat> inputs;
-      if (made != old) inputs = detail::rights_of(on, {&old, 1});
-      Files(on).rebuild(made, plan_of(Layout::blocked), {}, inputs).close();
-    };
-    const auto expect_closed = [&](FakeOs& after) {
-      Os::Stat there;
-      if (after.stat_path(made.c_str(), there) != 0) return;
-      const bool has_list = after.has_acl(made.c_str()) == 1;
-      EXPECT_EQ(has_list, made == old);
-      EXPECT_EQ(there.mode, has_list ? 0640U : 0600U);
-    };
-    const auto sane = os.after_kill();
-    make(*sane);
-    EXPECT_EQ(sane->contents(made).empty(), false);
-    expect_closed(*sane);
-    EXPECT_GT(fail_at_every_call(os, make, expect_closed), 20U);
-  }
-}
-
-TEST(NewFile, IsForNobodyElseUntilItHasItsPermissions) {
-  FakeOs os;
-  Files(os).create("/dir/f", plan_of(Layout::blocked)).close();
-  os.give("/dir/f", 1, 1, 0600);
-  for (std::uint64_t call = 1;; ++call) {
-    const auto stopped = os.after_kill();
-    stopped->stop_before(call);
-    try {
-      Files(*stopped).create("/dir/f", plan_of(Layout::blocked), {.replace = true});
-    } catch (const Error&) {
-    }
-    if (!stopped->stopped()) break;
-    const auto after = stopped->after_kill();
-    Os::Stat there;
-    if (after->stat_path("/dir/.f.new", there) == 0) {
-      EXPECT_EQ(there.mode, 0600U) << "call " << call;
-    }
-  }
-}
-
 TEST(Exists, NamesNoFlagOfATool) {
   Scratch scratch;
   FilterFile::create(scratch / "f", plan_of(Layout::blocked)).close();
@@ -306,29 +164,6 @@ TEST(NewFile, ThatAnotherProcessPublishesMeanwhileIsNoLeftover) {
       EXPECT_EQ(os.names(), 1U);
       ASSERT_FALSE(HasFailure());
     }
-  }
-}
-
-// A list that its owner, its group or its permissions do not go with admits nobody.
-TEST(NewFile, TakesTheListOfTheOldFileOnlyWithAllItsRights) {
-  struct Case {
-    std::uint32_t user, group, mode, input;
-    bool keeps;
-  };
-  for (const Case& c : std::initializer_list<Case>{{1, 2, 0660, 0660, true},
-                                                   {9, 1, 0660, 0660, false},
-                                                   {1, 3, 0660, 0660, false},
-                                                   {1, 1, 0660, 0640, false}}) {
-    FakeOs os;
-    os.join(2);
-    Files(os).create(kFakePath, plan_of(Layout::blocked)).close();
-    os.give(kFakePath, c.user, c.group, c.mode, true);
-    const Os::Stat input{.mode = c.input, .user = c.user, .group = c.group};
-    Files(os).rebuild(kFakePath, plan_of(Layout::blocked), {}, {&input, 1}).close();
-    Os::Stat now;
-    ASSERT_EQ(os.stat_path(kFakePath, now), 0);
-    EXPECT_EQ(os.has_acl(kFakePath), c.keeps ? 1 : 0);
-    EXPECT_EQ(now.mode, c.keeps ? 0660U : 0600U) << c.user << ':' << c.group << std::oct << c.input;
   }
 }
 

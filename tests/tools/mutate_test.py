@@ -185,16 +185,19 @@ def puts_back_what_is_interrupted(tree):
         tree.expect_whole()
 
 
-def stops_what_fills_the_disk(scratch):
+def gives_tests_a_folder(scratch):
     folder = scratch / "build/release/tests/a"
     folder.mkdir(parents=True)
-    for name, body in ("ends", "head -c 1M /dev/zero >$TMPDIR/f"), ("fills", "head -c 300M /dev/zero >$TMPDIR/f; sleep 60"):
+    for name, body in (("ends", "head -c 1M /dev/zero >$TMPDIR/f"),
+                       ("fills", "head -c 300M /dev/zero >$TMPDIR/f; sleep 60"),
+                       ("shares", "[ $(stat -c %a $TMPDIR) = 755 ]")):
         (folder / name).write_text(f"#!/bin/sh\n{body}\n")
         (folder / name).chmod(0o755)
     mutate.ROOM = 200 << 20
     build = mutate.Build(scratch, 1)
     expect("tests that end", build.test(mutate.Tests(("ends",))), True)
     expect("tests that fill the disk", build.test(mutate.Tests(("fills",))), False)
+    expect("tests that go on as another user", build.test(mutate.Tests(("shares",))), True)
 
 
 def names_tests(tree):
@@ -218,7 +221,7 @@ def main():
         tells_what_makes_no_difference(tree)
         puts_back_what_is_interrupted(tree)
         names_tests(tree)
-        stops_what_fills_the_disk(pathlib.Path(scratch) / "full")
+        gives_tests_a_folder(pathlib.Path(scratch) / "folder")
         refuses(tree)
 
 

@@ -19,6 +19,9 @@ namespace bloomery::cli {
 
 namespace {
 
+// A path that leads to it, also to a standard input that has no name any more.
+std::string openable(const Input& input) { return input.path == "-" ? "/dev/stdin" : input.path; }
+
 struct stat status_of(const Input& input) {
   struct stat status {};
   const int result =
@@ -120,7 +123,7 @@ bool is_output(const struct stat& status) {
 
 mode_t rights_of_others(const struct stat& status, const std::string& path, gid_t group) {
   if (!S_ISREG(status.st_mode)) return 0077;
-  if (has_access_list(path == "-" ? "/dev/stdin" : path)) return 0;
+  if (has_access_list(path)) return 0;
   if (status.st_gid == group) return status.st_mode & 0077;
   // Users of one file's group count as others for the other file.
   const mode_t both = status.st_mode & status.st_mode >> 3 & 0007;
@@ -186,7 +189,7 @@ void refuse_filter_as_output(const std::optional<std::string>& path) {
 mode_t rights_of_others(const std::vector<Input>& inputs, gid_t group) {
   mode_t allowed = 0077;
   for (const Input& input : inputs)
-    allowed &= rights_of_others(status_of(input), input.path, group);
+    allowed &= rights_of_others(status_of(input), openable(input), group);
   return allowed;
 }
 
@@ -197,10 +200,10 @@ mode_t rights_of_others(const std::vector<Input>& inputs, const std::string& fil
          (is_file ? rights_of_others(status, filter, group) : 0077);
 }
 
-void narrow_new_files(const std::vector<Input>& inputs) {
-  const mode_t allowed = rights_of_others(inputs, ::getegid());
-  const mode_t mask = ::umask(0077);  // no thread is running that could see it
-  ::umask(mask | (0077 & ~allowed));
+std::vector<std::string> sources_of(const std::vector<Input>& inputs) {
+  std::vector<std::string> sources;
+  for (const Input& input : inputs) sources.push_back(openable(input));
+  return sources;
 }
 
 FileDescriptor open_input(const Input& input) {

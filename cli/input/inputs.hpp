@@ -45,9 +45,8 @@ void refuse_filter_as_output(const std::optional<std::string>& path);
 // The same with the file of a filter, if it is one: which lines are printed tells what the filter has.
 [[nodiscard]] mode_t rights_of_others(const std::vector<Input>& inputs, const std::string& filter,
                                       gid_t group);
-// A filter tells its readers which lines are in it, so users who cannot read a file among the inputs cannot open
-// filters that are made from now on. The owner may write them whatever the rights of the inputs are.
-void narrow_new_files(const std::vector<Input>& inputs);
+// For AnyOptions: a filter tells its readers which lines are in it.
+[[nodiscard]] std::vector<std::string> sources_of(const std::vector<Input>& inputs);
 
 [[nodiscard]] FileDescriptor open_input(const Input& input);
 

@@ -6,7 +6,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/xattr.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 #include <bloomery/error.hpp>
 
@@ -16,6 +18,8 @@
 namespace bloomery::cli {
 
 namespace {
+
+constexpr mode_t kRead = 0044;  // everybody may read it
 
 [[noreturn]] void refuse(const std::string& path) {
   throw_system(fmt::format("cannot write {}", path), errno, path);
@@ -48,6 +52,12 @@ mode_t usual_mode() noexcept {
   return 0666 & ~mask;
 }
 
+// Takes away the access control list that the directory has given a new file.
+bool drop_list(const FileDescriptor& file) noexcept {
+  return ::fremovexattr(file.get(), XATTR_NAME_POSIX_ACL_ACCESS) == 0 || errno == ENODATA ||
+         errno == EOPNOTSUPP;
+}
+
 gid_t group_of(const FileDescriptor& file) noexcept {
   struct stat status {};
   return ::fstat(file.get(), &status) == 0 ? status.st_gid : ::getegid();
@@ -69,7 +79,10 @@ OutputFile::OutputFile(const std::optional<std::string>& path, Way way,
     const FileDescriptor file(::open(path_.c_str(), flags, 0600));
     if (file.get() < 0) refuse(path_);
     unused_ = !exists;
-    const mode_t most = 0700 | others(group_of(file));
+    mode_t most = 0700 | others(group_of(file));
+    const bool denies = (most & kRead) != kRead;
+    if (denies && exists && has_access_list(path_)) most = 0700;
+    if (denies && !exists && !drop_list(file)) refuse(path_);
     if (!exists && ::fchmod(file.get(), usual_mode() & most) != 0) refuse(path_);
     if (exists && S_ISREG(there.st_mode) && (there.st_mode & 0077 & ~most) != 0)
       narrowed_ = there.st_mode & most & 07777;
@@ -88,7 +101,9 @@ OutputFile::OutputFile(const std::optional<std::string>& path, Way way,
   if (exists && ::fchown(file.get(), there.st_uid, there.st_gid) != 0) errno = 0;
   // Where there is an access control list, the bits of the group are not the rights of the group.
   const mode_t most = exists && has_access_list(path_) ? 0700 : 0700 | others(group_of(file));
-  if (::fchmod(file.get(), (exists ? there.st_mode : usual_mode()) & most) != 0) {
+  const bool denies = exists || (most & kRead) != kRead;  // somebody whom a list might admit
+  if ((denies && !drop_list(file)) ||
+      ::fchmod(file.get(), (exists ? there.st_mode : usual_mode()) & most) != 0) {
     ::unlink(temporary_.c_str());
     refuse(path_);
   }

@@ -27,14 +27,14 @@ std::string what_was_made(AnyFilter& filter) {
 int run_create(const Options& options) {
   const std::string& location = options.files.front();
   std::vector<Input> inputs;
+  AnyOptions place = options.place();
   if (options.spec.kind == Kind::frozen) {
     inputs = find_inputs({options.files.begin() + 1, options.files.end()}, options.raw);
-    narrow_new_files(inputs);
+    place.sources = sources_of(inputs);
   }
-  const bool fixed = options.force || !AnyFilter::can_replace(location, options.place());
-  AnyFilter filter = naming_force(AnyFilter::display_name(location), fixed, [&] {
-    return AnyFilter::create(location, options.spec, options.place());
-  });
+  const bool fixed = options.force || !AnyFilter::can_replace(location, place);
+  AnyFilter filter = naming_force(AnyFilter::display_name(location), fixed,
+                                  [&] { return AnyFilter::create(location, options.spec, place); });
   if (options.spec.kind == Kind::frozen) return fill(filter, options, inputs);
   const std::string made = options.quiet ? "" : what_was_made(filter);
   filter.close();

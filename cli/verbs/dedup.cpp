@@ -47,8 +47,11 @@ std::unique_ptr<Dedup> make_dedup(const Options& options, const std::vector<Inpu
     return dedup;
   };
   // The default of -p is for a new filter; an existing one has its own rate.
-  if (options.filter)
-    return made(AnyFilter::open_or_create(*options.filter, options.spec, options.place(), spec));
+  if (options.filter) {
+    AnyOptions place = options.place();
+    place.sources = sources_of(inputs);
+    return made(AnyFilter::open_or_create(*options.filter, options.spec, place, spec));
+  }
   if (options.spec.kind == Kind::window || options.spec.capacity)
     return made(AnyFilter(plan(spec), hasher_of_run(options)));
   if (const auto lines = estimate_lines(inputs, {options.end, options.raw}))
@@ -77,10 +80,7 @@ int run_dedup(const Options& options) {
       options.out, options.filter ? OutputFile::Way::in_place : OutputFile::Way::whole,
       [&](gid_t group) { return rights_of_others(inputs, options.filter.value_or(""), group); });
   if (!options.count) refuse_own_output(inputs);
-  if (options.filter) {
-    refuse_output_into(*options.filter);
-    narrow_new_files(inputs);
-  }
+  if (options.filter) refuse_output_into(*options.filter);
   refuse_filter_as_output(options.out);
   const std::unique_ptr<Dedup> dedup = make_dedup(options, inputs);
   AnyFilter& filter = dedup->filter;

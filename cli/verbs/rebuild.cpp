@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -33,9 +34,11 @@ FilterSpec completed(FilterSpec spec, AnyFilter& filter) {
   if (!spec.kind) spec.kind = there.kind;
   const bool new_window = spec.window && spec.window->unit == WindowUnit::insertions;
   // A scalable filter: as many keys as it has room for now, since a rebuild should reduce its sub-filters
-  // to one. A new window of insertions gives its number of keys itself.
-  if (!spec.capacity && !(spec.bits && spec.fpr) && !(new_window && there.kind == Kind::window))
+  // to one. A new window of insertions gives its number of keys itself, and never has more.
+  if (!spec.capacity && !(spec.bits && spec.fpr) && !(new_window && there.kind == Kind::window)) {
     spec.capacity = there.kind == Kind::scalable ? filter.stats().capacity : there.capacity;
+    if (new_window && spec.capacity) spec.capacity = std::min(*spec.capacity, spec.window->length);
+  }
   if (!spec.fpr && !spec.bits) spec.fpr = there.fpr;
   if (!same) return spec;
   if (!spec.layout && spec.kind != Kind::counting) spec.layout = there.layout;
@@ -114,10 +117,10 @@ int fill(AnyFilter& filter, const Options& options, const std::vector<Input>& in
 int run_rebuild(const Options& options) {
   const std::vector<Input> inputs =
       find_inputs({options.files.begin() + 1, options.files.end()}, options.raw);
-  narrow_new_files(inputs);
   std::optional<Made> made = as_existing(options);
   if (!made) made = Made{plan(options.spec), options.place().hasher()};
-  AnyFilter filter = AnyFilter::rebuild(options.files.front(), made->plan, made->hasher);
+  AnyFilter filter =
+      AnyFilter::rebuild(options.files.front(), made->plan, made->hasher, sources_of(inputs));
   return fill(filter, options, inputs);
 }
 

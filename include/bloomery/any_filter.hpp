@@ -73,6 +73,8 @@ struct AnyOptions {
   // The bits are those of a PHP class. Where a filter is opened or made, a spec, a hash or a seed beside it is
   // Error{invalid_argument}.
   std::optional<PhpScheme> scheme{};
+  // For a new file: as in CreateOptions.
+  std::vector<std::string> sources{};
 
   [[nodiscard]] Hasher hasher() const;
 };
@@ -112,9 +114,10 @@ class AnyFilter : detail::KeyParts<AnyFilter> {
                                   const std::optional<FilterSpec>& new_spec = std::nullopt);
   // Builds a new filter, which replaces the old one at once when close() is called. Until then, and if the
   // handle is destroyed without close(), the location keeps the old filter. Only for files and Redis
-  // strings.
+  // strings. `sources` as in AnyOptions.
   static AnyFilter rebuild(const std::string& location, const FilterPlan& plan,
-                           const Hasher& hasher = Hasher());
+                           const Hasher& hasher = Hasher(),
+                           const std::vector<std::string>& sources = {});
 
   // The location without user and password, for messages.
   [[nodiscard]] static std::string display_name(const std::string& location);

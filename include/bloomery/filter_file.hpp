@@ -95,6 +95,9 @@ struct CreateOptions {
   Durability durability = Durability::sync;
   bool replace = false;  // replace an existing filter file; any other file is never replaced
   bool shared = false;   // as in OpenOptions
+  // Files that the keys come from: on a new file nobody but its user has a right that one of them denies. A file that
+  // replaces another keeps its permissions. Pipes and devices count for nothing; a path that leads nowhere denies all.
+  std::vector<std::string> sources{};
 };
 
 struct OpenOptions {

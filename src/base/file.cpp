@@ -112,7 +112,7 @@ void File::read(std::span<std::byte> to, std::uint64_t offset) const {
   const int result = try_read(to, offset);
   if (result == -ENODATA)
     throw Error(ErrorCode::corrupt, path_ +
-                                        ": the file ends before what its header says; "
+                                        ": the file ends before it should, so it was cut; "
                                         "restore it from a backup");
   if (result < 0) throw os_error(-result, path_, "read");
 }

@@ -3,6 +3,7 @@
 #include "format/header_bytes.hpp"
 #include "handle/places.hpp"
 #include "store/disk/opened.hpp"
+#include "store/disk/rights.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -15,9 +16,10 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 
-File opened(const std::string& path, Opening how) {
+File opened(const std::string& path, Opening how, std::span<const std::string> sources = {}) {
   Os& os = real_os();
-  const Os::Open as = how == Opening::create ? Os::Open::create
+  const std::vector<Os::Stat> keys = rights_of_keys(os, sources);
+  const Os::Open as = how == Opening::create ? way_to_create(keys)
                       : how == Opening::read ? Os::Open::read
                                              : Os::Open::write;
   const int fd = uninterrupted([&] { return os.open(path.c_str(), as); });
@@ -34,6 +36,7 @@ File opened(const std::string& path, Opening how) {
   if (how != Opening::read && !file.try_lock())
     throw Error(ErrorCode::locked,
                 path + " is being written by another process; wait until it has finished");
+  if (how == Opening::create) take_rights_of_keys(file, keys);
   return file;
 }
 
@@ -177,9 +180,10 @@ PhpFilter load_php_file(const std::string& path, const PhpScheme& scheme) {
   return loaded(opened(path, Opening::read), scheme);
 }
 
-AnyImpl php_file_filter(const std::string& path, const PhpScheme& scheme, Opening how) {
+AnyImpl php_file_filter(const std::string& path, const PhpScheme& scheme, Opening how,
+                        std::span<const std::string> sources) {
   return at_edge(path, [&]() -> AnyImpl {
-    File file = opened(path, how);
+    File file = opened(path, how, sources);
     PhpFilter filter = loaded(file, scheme);
     auto made = std::make_unique<PhpFile>(path, std::move(file), std::move(filter));
     if (how == Opening::read) made->only_reads();

@@ -19,7 +19,7 @@ AnyImpl filter_in_file(const std::string& path, Opening how, const FilterSpec& s
                     ": two generations are for filters in Redis strings; a {window} makes a file "
                     "that forgets",
                     path);
-  if (options.scheme) return php_file_filter(path, *options.scheme, how);
+  if (options.scheme) return php_file_filter(path, *options.scheme, how, options.sources);
   const Durability durability =
       options.durability.value_or(options.shared ? Durability::process : Durability::sync);
   if (how == Opening::create)
@@ -28,7 +28,8 @@ AnyImpl filter_in_file(const std::string& path, Opening how, const FilterSpec& s
                                           {.hasher = options.hasher(),
                                            .durability = durability,
                                            .replace = options.replace,
-                                           .shared = options.shared}),
+                                           .shared = options.shared,
+                                           .sources = options.sources}),
                        Access::write);
   const Access access = how == Opening::read ? Access::read : Access::write;
   try {
@@ -234,15 +235,16 @@ std::optional<std::string_view> AnyFilter::secret_of(std::string_view text) noex
 }
 
 AnyFilter AnyFilter::rebuild(const std::string& location, const FilterPlan& plan,
-                             const Hasher& hasher) {
+                             const Hasher& hasher, const std::vector<std::string>& sources) {
   switch (place_of(location)) {
     case Place::file:
-      return AnyFilter(
-          file_filter(location,
-                      FilterFile::rebuild(
-                          location, plan,
-                          {.hasher = hasher, .durability = Durability::process, .replace = true}),
-                      Access::write));
+      return AnyFilter(file_filter(location,
+                                   FilterFile::rebuild(location, plan,
+                                                       {.hasher = hasher,
+                                                        .durability = Durability::process,
+                                                        .replace = true,
+                                                        .sources = sources}),
+                                   Access::write));
     case Place::server:
       return AnyFilter(redis_rebuild(redis_url(location), plan, hasher));
   }

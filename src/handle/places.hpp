@@ -52,9 +52,9 @@ void copy_php_bits(const std::string& source, const std::string& out, const PhpS
 
 // The whole file but its holes is held in memory. Only changed pages are written, in place and synced. Bits only turn
 // on, so after a crash the file has all keys of before; no other writer may have it open. Error{missing, locked,
-// exists, mismatch, io}.
-[[nodiscard]] AnyImpl php_file_filter(const std::string& path, const PhpScheme& scheme,
-                                      Opening how);
+// exists, mismatch, io}. `sources` as in AnyOptions.
+[[nodiscard]] AnyImpl php_file_filter(const std::string& path, const PhpScheme& scheme, Opening how,
+                                      std::span<const std::string> sources = {});
 // Loads the whole file for reading.
 [[nodiscard]] PhpFilter load_php_file(const std::string& path, const PhpScheme& scheme);
 // The statistics of such bits, and the sentence that verify says about them.

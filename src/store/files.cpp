@@ -2,6 +2,7 @@
 #include "store/files.hpp"
 
 #include "format/kinds.hpp"
+#include "store/disk/rights.hpp"
 #include "store/disk/spool_file.hpp"
 #include "store/sessions/session.hpp"
 
@@ -81,7 +82,8 @@ FilterFile Files::create_once(const std::string& path, const FilterPlan& plan,
     const File old = lock_replaced(*os_, target, options.replace);
     header.identity = random_id(*os_, path);
     std::unique_ptr<Session> session;  // destroyed after the new file's name
-    NewFile fresh(*os_, target, layout_of(header).clean_bytes, old);
+    NewFile fresh(*os_, target, layout_of(header).clean_bytes, old, {},
+                  rights_of_keys(*os_, options.sources));
     // Everything that the writer needs is ready before another process can see the file.
     Opened opened = write_empty(fresh, header);
     session = options.shared ? share_locked(std::move(opened))
@@ -105,8 +107,10 @@ FilterFile Files::open(const std::string& path, const OpenOptions& options) cons
 FilterFile Files::open_or_create(const std::string& path, const FilterPlan& plan,
                                  const CreateOptions& options) const {
   // NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): it is read below
-  const CreateOptions creating{
-      .hasher = options.hasher, .durability = options.durability, .shared = options.shared};
+  const CreateOptions creating{.hasher = options.hasher,
+                               .durability = options.durability,
+                               .shared = options.shared,
+                               .sources = options.sources};
   require_level(options.shared, options.durability, path);
   constexpr int kTries = 100;
   for (int i = 1;; ++i) {
@@ -152,7 +156,8 @@ FilterFile Files::build(const std::string& path, const FilterPlan& plan,
     const bool as_needed = room == Room::as_needed ||
                            (room == Room::as_replaced && old.is_open() && is_mostly_holes(old));
     const std::uint64_t reserved = as_needed ? 0 : layout_of(header).clean_bytes;
-    auto fresh = std::make_unique<NewFile>(*os_, target, reserved, old, inputs);
+    auto fresh = std::make_unique<NewFile>(*os_, target, reserved, old, inputs,
+                                           rights_of_keys(*os_, options.sources));
     Opened opened = write_empty(*fresh, header);
     auto session = rebuild_file(std::move(old), std::move(fresh), std::move(opened));
     if (const auto* frozen = std::get_if<FrozenPlan>(&plan)) {

@@ -170,7 +170,9 @@ TEST_F(Batch, SaysWhatIsSafe) {
 
 TEST_F(Batch, TakesTheSameLinesAgainAndNoOthers) {
   const std::string f = made("f");
-  EXPECT_EQ(run({"add", "--batch", "a", f}, numbers(0, 10)).code, 0);
+  const Ran first = run({"add", "--batch", "a", f}, numbers(0, 10));
+  EXPECT_EQ(first.code, 0);
+  EXPECT_FALSE(says(first.err, "done before"));
   const Ran again = run({"add", "--batch", "a", f}, numbers(0, 20));
   EXPECT_TRUE(says(again.err, "10 done before in batch a"));
   EXPECT_EQ(run({"check", "-c", "-q", f}, numbers(0, 20)).out, "20\n");

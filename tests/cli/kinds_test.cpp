@@ -260,6 +260,8 @@ TEST_F(Kinds, RebuildChangesTheKind) {
   expect_window("200K", 200'000, 200'000);  // a window of insertions has as many keys
   EXPECT_EQ(run({"rebuild", "-q", filter, "--kind", "plain"}, "a\n").code, 0);
   expect_window("300K", 300'000, 200'000);  // but not more than there were of a filter without one
+  EXPECT_EQ(run({"rebuild", "-q", filter, "--kind", "plain"}, "a\n").code, 0);
+  expect_window("512", 512, 512);
 }
 
 TEST_F(Kinds, WhatAKindCannotDoIsRefused) {

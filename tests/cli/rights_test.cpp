@@ -263,6 +263,26 @@ TEST_P(Rights, GiveNothingThatAnAccessControlListDenies) {
   }
 }
 
+// Whatever list the directory gives to new files, and whatever it is that they replace.
+TEST_P(Rights, GiveNothingThatTheListOfTheDirectoryGives) {
+  const std::string directory = path("");
+  const auto set = [&] {
+    return ::setxattr(directory.c_str(), kDefaultListName, kAccessList.data(), kAccessList.size(),
+                      0) == 0;
+  };
+  if (!set()) GTEST_SKIP() << "a list cannot be set here: " << std::strerror(errno);
+  ASSERT_EQ(::removexattr(directory.c_str(), kDefaultListName), 0);
+  before_run_ = [&] { ASSERT_TRUE(set()); };
+  const Umask umask(0);
+  for (const mode_t mode : {0640, 0660}) {
+    SCOPED_TRACE(mode);
+    const mode_t made = output_of(GetParam(), {mode, mode, mode}).st_mode & 0777;
+    EXPECT_LT(::getxattr(path(GetParam().output).c_str(), kAccessListName, nullptr, 0), 0);
+    EXPECT_EQ(made, mode);
+    ASSERT_EQ(::removexattr(directory.c_str(), kDefaultListName), 0);
+  }
+}
+
 // Where the system does not tell of a list, a run is refused, or treats the file as one with a list.
 TEST_P(Rights, GiveNothingThatAnUnknownListMayDeny) {
   may_fail_ = true;

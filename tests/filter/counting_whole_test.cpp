@@ -206,6 +206,9 @@ TEST(Counting, ChecksThePlanBeforeItAllocates) {
   expect_error(ErrorCode::too_large, {"2^37"}, [] {
     CountingFilter(Plan{Layout::blocked64, kMaxBits / 4, 4, 100, 0.01});
   });
+  expect_error(ErrorCode::too_large, {"2^37"}, [] {  // no system has the memory
+    CountingFilter(Plan{Layout::blocked64, std::uint64_t{1} << 60, 4, 100, 0.01});
+  });
   expect_error(ErrorCode::too_large, {"2^38 counters (128 GiB)"},
                [] { CountingFilter(100'000'000'000, 0.01); });
   expect_error(ErrorCode::invalid_argument, {"hashes"}, [] {

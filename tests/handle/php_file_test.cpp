@@ -24,6 +24,20 @@
 namespace bloomery::test {
 namespace {
 
+// Nobody may read from the bits which keys were in a file that they may not read.
+TEST(AnyPhpBits, AreForNobodyWhomTheirKeysDeny) {
+  const Scratch scratch;
+  const std::string keys = scratch / "keys", path = scratch / "bits";
+  std::ofstream(keys) << "a\n";
+  for (const auto mode : {0640U, 0600U}) {
+    std::filesystem::permissions(keys, std::filesystem::perms{mode});
+    AnyFilter::create(path, {}, {.scheme = PhpScheme::crc32_mt(8'000, 100), .sources = {keys}})
+        .close();
+    EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms{mode});
+    std::filesystem::remove(path);
+  }
+}
+
 TEST(AnyPhpBits, ReadsAndWritesTheBitsOfAPhpClass) {
   const Scratch scratch;
   const AnyOptions php{.scheme = PhpScheme::crc32_mt(8'000, 100)};

@@ -73,6 +73,8 @@ class FakeOs final : public Os, public FakeFaults {
     node.mode = mode;
   }
   void join(std::uint32_t group) { groups_.insert(group); }
+  // The directory gives new files an access control list.
+  void list_new_files(bool lists) { lists_ = lists; }
   void set_capacity(std::uint64_t bytes) { capacity_ = bytes; }
 
   // The bytes of a file as programs see them, to look at or to damage (on the device too).
@@ -144,6 +146,7 @@ class FakeOs final : public Os, public FakeFaults {
       if (node) return -EEXIST;
       node = std::make_shared<Node>(next_inode_++, room_);
       node->mode = how == Open::create ? 0644 : 0600;
+      node->acl = lists_;
       directory_.change("", path, node);
     }
     return node ? new_handle(std::move(node)) : -ENOENT;
@@ -398,6 +401,7 @@ class FakeOs final : public Os, public FakeFaults {
   }
 
   std::set<std::uint32_t> groups_{1};
+  bool lists_ = false;
   fake_disk::Directory directory_;
   std::map<int, std::shared_ptr<Node>> handles_;
   std::map<int, int> owners_;  // of handles: processes

@@ -2,6 +2,7 @@
 #include <bloomery/bloomery.hpp>
 
 #include "format/layout.hpp"
+#include "store/files.hpp"
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
 #include "support/hex.hpp"
@@ -284,6 +285,7 @@ TEST_P(EveryFile, CloseLetsGoOfTheFile) {
     EXPECT_TRUE(file.may_contain(1)) << "look-ups go on after close";
     if (access == Access::read) {
       EXPECT_EQ(code_of([&] { file.reload(); }), ErrorCode::read_only);
+      detail::Files::require_undamaged(file);  // nor does a copy of it read the file again
     }
     (void)reopen();  // nothing locks it
   }

@@ -170,6 +170,10 @@ TEST_P(DamagedKind, IsSalvagedWithItsJournal) {
   bytes[detail::layout_of(header_).journal_at + 100] ^= std::byte{4};
   os->put(kKindPath, bytes);
   EXPECT_EQ(Files(*os).verify(kKindPath).state, VerifyReport::State::unclean);
+  bytes[detail::kBitsAt + 5] ^= std::byte{16};  // both
+  os->put(kKindPath, bytes);
+  EXPECT_EQ(Files(*os).verify(kKindPath).damaged_chunks, std::vector<std::uint64_t>{0});
+  EXPECT_EQ(Files(*os).verify(kKindPath).state, VerifyReport::State::unclean);
   EXPECT_EQ(code_of([&] { Files(*os).salvage(kKindPath, "dir/saved", true); }), ErrorCode::corrupt);
 }
 

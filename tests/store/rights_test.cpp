@@ -277,5 +277,58 @@ TEST(NewFile, TakesTheListOfTheOldFileOnlyWithAllItsRights) {
   }
 }
 
+// A file of keys narrows what is new, by each way to make it, but not what replaces a file.
+TEST(Rights, OfKeysNarrowANewFile) {
+  struct Case {
+    std::uint32_t group, mode;
+    bool has_acl;
+    std::uint32_t wanted;
+  };
+  for (const Case& c : std::initializer_list<Case>{{1, 0644, false, 0644},
+                                                   {1, 0444, false, 0644},
+                                                   {2, 0604, false, 0600},
+                                                   {1, 0640, false, 0640},
+                                                   {1, 0660, false, 0640},
+                                                   {2, 0640, false, 0600},
+                                                   {1, 0600, false, 0600},
+                                                   {1, 0644, true, 0600}})
+    for (const bool has_list : {false, true})
+      for (const char* way : {"create", "open_or_create", "rebuild", "frozen"}) {
+        SCOPED_TRACE(std::to_string(c.mode) + " " + way);
+        FakeOs os;
+        const Files files(os);
+        files.create("/dir/keys", plan_of(Layout::blocked)).close();
+        os.give("/dir/keys", 1, c.group, c.mode, c.has_acl);
+        os.list_new_files(has_list);
+        const CreateOptions from{.sources = {"/dir/keys"}};
+        const auto make = [&](const CreateOptions& options) {
+          if (way[0] == 'c') files.create("/dir/f", plan_of(Layout::blocked), options).close();
+          if (way[0] == 'o')
+            files.open_or_create("/dir/f", plan_of(Layout::blocked), options).close();
+          if (way[0] == 'r') files.rebuild("/dir/f", plan_of(Layout::blocked), options).close();
+          if (way[0] == 'f') files.create("/dir/f", frozen_plan(10, 0.01), options).close();
+        };
+        make(from);
+        Os::Stat made;
+        ASSERT_EQ(os.stat_path("/dir/f", made), 0);
+        EXPECT_EQ(made.mode, c.wanted) << std::oct << made.mode;
+        EXPECT_EQ(made.group, 1U);
+        const bool for_all = (c.mode & 044) == 044 && !c.has_acl;
+        EXPECT_EQ(os.has_acl("/dir/f"), has_list && for_all ? 1 : 0);
+        os.give("/dir/f", 1, 1, 0664);
+        make({.replace = true, .sources = from.sources});
+        ASSERT_EQ(os.stat_path("/dir/f", made), 0);
+        EXPECT_EQ(made.mode, 0664U) << std::oct << made.mode;
+      }
+}
+
+TEST(Rights, OfKeysThatAreGoneAdmitNobody) {
+  FakeOs os;
+  Files(os).create("/dir/f", plan_of(Layout::blocked), {.sources = {"/dir/gone"}}).close();
+  Os::Stat made;
+  ASSERT_EQ(os.stat_path("/dir/f", made), 0);
+  EXPECT_EQ(made.mode, 0600U);
+}
+
 }  // namespace
 }  // namespace bloomery::test

@@ -7,6 +7,8 @@
 namespace bloomery::test {
 
 inline constexpr const char* kAccessListName = "system.posix_acl_access";
+// Of a directory: each new file in it gets the list.
+inline constexpr const char* kDefaultListName = "system.posix_acl_default";
 inline constexpr std::string_view kAccessList(
     "\2\0\0\0"
     "\1\0\6\0\xff\xff\xff\xff"     // the user

@@ -93,7 +93,7 @@ Os::Id random_id(Os& os, const std::string& path) {
 }
 
 NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& replaced,
-                 std::span<const Os::Stat> inputs)
+                 std::span<const Os::Stat> inputs, std::span<const Os::Stat> keys)
     : os_(os),
       path_(std::move(path)),
       directory_(directory_of(path_)),
@@ -101,7 +101,7 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& repl
       has_room_(bytes != 0),
       file_(create_locked(
           os, temporary_, path_,
-          replaced.is_open() || !inputs.empty() ? Os::Open::create_private : Os::Open::create)) {
+          replaced.is_open() || !inputs.empty() ? Os::Open::create_private : way_to_create(keys))) {
   try {
     own_ = file_.stat();
     file_.set_path(path_);  // errors use this name
@@ -111,6 +111,8 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& repl
       take_rights(file_, &old, inputs, &replaced);
     } else if (!inputs.empty()) {
       take_rights(file_, nullptr, inputs);
+    } else {
+      take_rights_of_keys(file_, keys);
     }
     write_magic(file_);
     if (bytes != 0) file_.reserve(0, bytes);

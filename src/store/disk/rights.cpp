@@ -8,6 +8,8 @@ namespace bloomery::detail {
 
 namespace {
 
+constexpr std::uint32_t kUser = 0700;
+
 // The value that all inputs have, or else the file's own value.
 std::uint32_t common(std::span<const Os::Stat> inputs, std::uint32_t Os::Stat::*value,
                      std::uint32_t own) {
@@ -61,7 +63,6 @@ void take_rights(File& file, const Os::Stat* replaced, std::span<const Os::Stat>
   mine = file.stat();
   std::uint32_t mode = replaced != nullptr ? mode_from(*replaced, mine.user, mine.group)
                                            : 0666U & ~file.os().umask();
-  constexpr std::uint32_t kUser = 0700;
   for (const Os::Stat& input : inputs)
     mode &= input.has_acl ? kUser : mode_from(input, mine.user, mine.group);
   file.take_acl(nullptr);  // that of the directory
@@ -72,6 +73,36 @@ void take_rights(File& file, const Os::Stat* replaced, std::span<const Os::Stat>
     mode &= kUser;
   }
   file.set_mode(mode);
+}
+
+std::vector<Os::Stat> rights_of_keys(Os& os, std::span<const std::string> paths) {
+  std::vector<Os::Stat> rights;
+  for (const std::string& path : paths) {
+    const std::vector<Os::Stat> found = rights_of(os, {&path, 1});
+    if (found.empty() || found.front().regular)
+      rights.push_back(found.empty() ? Os::Stat{} : found.front());
+  }
+  return rights;
+}
+
+Os::Open way_to_create(std::span<const Os::Stat> keys) noexcept {
+  constexpr std::uint32_t kRead = 0044;
+  return std::ranges::all_of(
+             keys,
+             [](const Os::Stat& each) { return !each.has_acl && (each.mode & kRead) == kRead; })
+             ? Os::Open::create
+             : Os::Open::create_private;
+}
+
+void take_rights_of_keys(File& file, std::span<const Os::Stat> keys) {
+  if (keys.empty()) return;
+  const bool is_private = way_to_create(keys) == Os::Open::create_private;
+  const Os::Stat mine = file.stat();
+  std::uint32_t mode = is_private ? 0666U & ~file.os().umask() : mine.mode;
+  for (const Os::Stat& each : keys)
+    mode &= kUser | (each.has_acl ? 0U : mode_from(each, mine.user, mine.group));
+  if (is_private) file.take_acl(nullptr);
+  if (is_private || mode != mine.mode) file.set_mode(mode);
 }
 
 }  // namespace bloomery::detail

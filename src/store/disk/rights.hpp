@@ -31,4 +31,15 @@ namespace bloomery::detail {
 void take_rights(File& file, const Os::Stat* replaced, std::span<const Os::Stat> inputs,
                  const File* old = nullptr);
 
+// The same for files of keys. Pipes and devices deny nobody anything, so they are left out. A path that leads nowhere
+// counts as a file that nobody else may read: the keys may have come from a file that was there.
+[[nodiscard]] std::vector<Os::Stat> rights_of_keys(Os& os, std::span<const std::string> paths);
+
+// How to create a file from these files of keys: only for its user, if one of them is not for everybody to read.
+[[nodiscard]] Os::Open way_to_create(std::span<const Os::Stat> keys) noexcept;
+
+// Sets the permissions of a new file, created in that way, that replaces none. It keeps its owner and group. The access
+// control list that the directory has given it remains only if everybody may read the keys.
+void take_rights_of_keys(File& file, std::span<const Os::Stat> keys);
+
 }  // namespace bloomery::detail

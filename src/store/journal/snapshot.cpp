@@ -161,7 +161,7 @@ void replace_snapshot(Opened& opened, const Contents& contents, const Batch& bat
       throw;
     }
     if (taken) {
-      opened = {fresh.take(), std::move(header), 0};
+      opened = {fresh.take(), std::move(header)};
       fresh.make_name_last();
       return;
     }

@@ -12,12 +12,12 @@
 // With layout `blocked` and Sharing::threads exactly one does, unless other keys have set all of its bits.
 // The bits are those that one thread would set.
 //
-// Locks: with Sharing::threads an insert of an absent key holds a lock while it writes to a block. Inserts of
-// present keys and look-ups take no lock. The process has 4,096 such locks, and the address of a block of 64
-// bytes selects its lock. So inserts are not lock-free: if a thread is stopped while it holds a lock, the inserts that
-// need the same lock (one in 4,096) wait for it. Look-ups never wait. Do not insert in a signal handler, or after a
-// fork() of a process whose other threads were inserting. Sharing::processes uses a locked instruction for each word
-// instead, and no lock (docs/benchmarks-threads.md).
+// Locks: with Sharing::threads an insert of an absent key holds a lock while it writes to a block. Inserts of present
+// keys and look-ups take no lock. The copy of the library that made the filter has 4,096 locks, and the address of a
+// block of 64 bytes selects its lock. So inserts are not lock-free: if a thread is stopped while it holds a lock, the
+// inserts that need the same lock (one in 4,096) wait for it. Look-ups never wait. Do not insert in a signal handler,
+// or after a fork() of a process whose other threads were inserting. Sharing::processes uses a locked instruction for
+// each word instead, and no lock (docs/benchmarks-threads.md).
 #pragma once
 
 #include <bloomery/detail/key_calls.hpp>

@@ -385,6 +385,11 @@ TEST(SparseFiles, HaveTheSumsOfTheirZeros) {
     EXPECT_GE(allocated(), before + detail::kChunkBytes - (chunk == 2 ? 8192 : 4096)) << chunk;
     before = allocated();
   }
+  file.truncate(detail::kBitsAt + 2 * detail::kChunkBytes);  // so that it would be seen
+  file.truncate(layout.clean_bytes);
+  before = allocated();
+  partly.fill(&file, 2);
+  EXPECT_EQ(allocated(), before) << "room is asked for once";
   holes.fill(&file, 4);
   EXPECT_FALSE(holes.has(4));
   for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) holes.fill(nullptr, chunk);

@@ -4,6 +4,7 @@
 #include <bloomery/module_dump.hpp>
 
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "store/scratch.hpp"
+#include "support/access_list.hpp"
 #include "support/dumps.hpp"
 #include "support/effort.hpp"
 #include "support/expect_error.hpp"
@@ -197,6 +199,14 @@ TEST(Dump, HasTheRightsOfItsSourceAndOfTheOneBefore) {
   dump_frozen(dump);
   AnyFilter::convert(dump, scratch / "frozen");
   EXPECT_EQ(mode_of(scratch / "frozen"), closed);
+  // Of no file, it has what the directory gives.
+  if (::setxattr((scratch / "").c_str(), kDefaultListName, kAccessList.data(), kAccessList.size(),
+                 0) != 0)
+    return;
+  detail::DumpWriter listed(scratch / "listed", scratch / "none");
+  listed.put({1, module_header(plan_of(Layout::blocked), Hasher(), 0)});
+  listed.finish(false);
+  EXPECT_GT(::getxattr((scratch / "listed").c_str(), kAccessListName, nullptr, 0), 0);
 }
 
 // docs/format.md

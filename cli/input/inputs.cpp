@@ -202,7 +202,8 @@ mode_t rights_of_others(const std::vector<Input>& inputs, const std::string& fil
 
 std::vector<std::string> sources_of(const std::vector<Input>& inputs) {
   std::vector<std::string> sources;
-  for (const Input& input : inputs) sources.push_back(openable(input));
+  for (const Input& input : inputs)  // a pipe denies nothing, also where it has no path
+    if (S_ISREG(status_of(input).st_mode)) sources.push_back(openable(input));
   return sources;
 }
 

@@ -45,7 +45,7 @@ void refuse_filter_as_output(const std::optional<std::string>& path);
 // The same with the file of a filter, if it is one: which lines are printed tells what the filter has.
 [[nodiscard]] mode_t rights_of_others(const std::vector<Input>& inputs, const std::string& filter,
                                       gid_t group);
-// For AnyOptions: a filter tells its readers which lines are in it.
+// The files among the inputs, for AnyOptions: a reader of a filter learns which lines are in it.
 [[nodiscard]] std::vector<std::string> sources_of(const std::vector<Input>& inputs);
 
 [[nodiscard]] FileDescriptor open_input(const Input& input);

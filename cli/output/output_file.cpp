@@ -55,7 +55,7 @@ mode_t usual_mode() noexcept {
 // Takes away the access control list that the directory has given a new file.
 bool drop_list(const FileDescriptor& file) noexcept {
   return ::fremovexattr(file.get(), XATTR_NAME_POSIX_ACL_ACCESS) == 0 || errno == ENODATA ||
-         errno == EOPNOTSUPP;
+         errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
 gid_t group_of(const FileDescriptor& file) noexcept {
@@ -67,6 +67,16 @@ gid_t group_of(const FileDescriptor& file) noexcept {
 
 OutputFile::OutputFile(const std::optional<std::string>& path, Way way,
                        const std::function<mode_t(gid_t)>& others) {
+  try {
+    open(path, way, others);
+  } catch (...) {
+    remove_unused();
+    throw;
+  }
+}
+
+void OutputFile::open(const std::optional<std::string>& path, Way way,
+                      const std::function<mode_t(gid_t)>& others) {
   if (!path || is_standard_output(*path)) return;
   struct stat there {};
   const bool exists = ::stat(path->c_str(), &there) == 0;
@@ -101,16 +111,17 @@ OutputFile::OutputFile(const std::optional<std::string>& path, Way way,
   if (exists && ::fchown(file.get(), there.st_uid, there.st_gid) != 0) errno = 0;
   // Where there is an access control list, the bits of the group are not the rights of the group.
   const mode_t most = exists && has_access_list(path_) ? 0700 : 0700 | others(group_of(file));
-  const bool denies = exists || (most & kRead) != kRead;  // somebody whom a list might admit
+  // The list of the directory might admit users whom the file before, or an input, denies.
+  const bool denies = exists || (most & kRead) != kRead;
   if ((denies && !drop_list(file)) ||
-      ::fchmod(file.get(), (exists ? there.st_mode : usual_mode()) & most) != 0) {
-    ::unlink(temporary_.c_str());
+      ::fchmod(file.get(), (exists ? there.st_mode : usual_mode()) & most) != 0)
     refuse(path_);
-  }
   become_output(file, path_);
 }
 
-OutputFile::~OutputFile() {
+OutputFile::~OutputFile() { remove_unused(); }
+
+void OutputFile::remove_unused() noexcept {
   if (unused_) ::unlink(path_.c_str());
   if (waits()) ::unlink(temporary_.c_str());
 }

@@ -38,6 +38,10 @@ class OutputFile {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
+  void open(const std::optional<std::string>& path, Way way,
+            const std::function<mode_t(gid_t)>& others);
+  void remove_unused() noexcept;
+
   std::string path_;       // the file that keep() replaces; of a link, its target
   std::string temporary_;  // where the lines are until then
   bool empties_ = false;

@@ -38,7 +38,7 @@ struct Dedup {
 // The filter stays where it is: the sink refers to it.
 std::unique_ptr<Dedup> make_dedup(const Options& options, const std::vector<Input>& inputs) {
   FilterSpec spec = options.spec;
-  if (!spec.fpr) spec.fpr = kDefaultFpr;
+  if (!spec.fpr && !options.scheme) spec.fpr = kDefaultFpr;
   const auto made = [&](AnyFilter filter) {
     const bool sync_output =
         options.durability.value_or(Durability::sync) == Durability::sync && output_is_a_file();

@@ -64,14 +64,14 @@ int is_there(ssize_t size) noexcept {
 
 class RealOs final : public Os {
  public:
-  int open(const char* path, Open how) override {
+  int open(const char* path, Open how, std::uint32_t mode) override {
     constexpr int kCommon = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     const int flags = how == Open::read       ? O_RDONLY
                       : how == Open::write    ? O_RDWR
                       : how == Open::nameless ? O_RDWR | O_TMPFILE
                                               : O_RDWR | O_CREAT | O_EXCL;
     return above_standard_streams(
-        or_errno(::open(path, flags | kCommon, how == Open::create ? 0666 : 0600)));
+        or_errno(::open(path, flags | kCommon, how == Open::create ? mode : 0600U)));
   }
   int close(int fd) override { return or_errno(::close(fd)); }
   ssize_t pread(int fd, void* to, std::size_t size, std::uint64_t offset) override {
@@ -135,6 +135,9 @@ class RealOs final : public Os {
   }
   int has_acl(int fd) override { return is_there(::fgetxattr(fd, kAcl, nullptr, 0)); }
   int has_acl(const char* path) override { return is_there(::getxattr(path, kAcl, nullptr, 0)); }
+  int gives_acl(const char* directory) override {
+    return is_there(::getxattr(directory, XATTR_NAME_POSIX_ACL_DEFAULT, nullptr, 0));
+  }
   int take_acl(int fd, int from) override {
     if (from < 0) {
       const int result = or_errno(::fremovexattr(fd, kAcl));
@@ -248,8 +251,7 @@ class RealOs final : public Os {
            S_ISREG(found.st_mode),
            static_cast<std::uint64_t>(found.st_blocks) * 512,
            static_cast<std::uint64_t>(found.st_mtim.tv_sec) * 1'000'000'000U +
-               static_cast<std::uint64_t>(found.st_mtim.tv_nsec),
-           false};
+               static_cast<std::uint64_t>(found.st_mtim.tv_nsec)};
     return 0;
   }
 };

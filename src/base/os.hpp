@@ -16,10 +16,9 @@ namespace bloomery {
 
 class Os {
  public:
-  // create, create_private: a new file for writing, with the default permissions of the process, or only for its
-  // user. nameless: a file without a name, only for its user, on the device of the directory at the path; it ends
-  // with the descriptor.
-  enum class Open : std::uint8_t { read, write, create, create_private, nameless };
+  // create: a new file for writing. nameless: a file without a name, only for its user, on the device of the directory
+  // at the path; it ends with the descriptor.
+  enum class Open : std::uint8_t { read, write, create, nameless };
   enum class Map : std::uint8_t { shared_read, shared_write, private_write };
   struct Stat {
     std::uint64_t device = 0;
@@ -37,7 +36,9 @@ class Os {
   virtual ~Os() = default;
 
   // Never waits for the other end of a pipe.
-  virtual int open(const char* path, Open how) = 0;
+  // `mode`: the most that a new file permits. The system takes from it what the umask denies, or what the list denies
+  // that the directory gives to new files.
+  virtual int open(const char* path, Open how, std::uint32_t mode = 0666) = 0;
   virtual int close(int fd) = 0;
   virtual ssize_t pread(int fd, void* to, std::size_t size, std::uint64_t offset) = 0;
   virtual ssize_t pwrite(int fd, const void* from, std::size_t size, std::uint64_t offset) = 0;
@@ -59,6 +60,8 @@ class Os {
   // but the most that the list gives to anybody.
   virtual int has_acl(int fd) = 0;
   virtual int has_acl(const char* path) = 0;
+  // 1 if a directory gives new files an access control list, instead of what the umask leaves, else 0.
+  virtual int gives_acl(const char* directory) = 0;
   // Gives a file the list of another one, or -ENODATA if that has none; with from -1, none.
   virtual int take_acl(int fd, int from) = 0;
   // The permissions that new files of this process do not get.

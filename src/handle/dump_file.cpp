@@ -88,14 +88,14 @@ WholeFile::WholeFile(const std::string& path, const std::string& source)
   const std::vector<Os::Stat> inputs = rights_of(os, {&source, 1});
   const std::vector<Os::Stat> replaced = rights_of(os, {&path_, 1});
   const bool is_free = inputs.empty() && replaced.empty();
-  const Os::Open how = is_free ? Os::Open::create : Os::Open::create_private;
+  const std::uint32_t mode = is_free ? 0666 : 0600;
   constexpr int kTries = 100;
   for (int i = 1; !file_.is_open(); ++i) {
     const Os::Id id = random_id(os, path);
     std::string name = path_ + ".";
     for (std::size_t at = 0; at < 6; ++at)
       name += static_cast<char>('a' + std::to_integer<int>(id[at]) % 26);
-    const int fd = uninterrupted([&] { return os.open(name.c_str(), how); });
+    const int fd = uninterrupted([&] { return os.open(name.c_str(), Os::Open::create, mode); });
     if (fd < 0 && (fd != -EEXIST || i == kTries)) throw os_error(-fd, path, "create");
     if (fd < 0) continue;
     file_ = File(os, path, fd);

@@ -16,27 +16,36 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 
-File opened(const std::string& path, Opening how, std::span<const std::string> sources = {}) {
+File opened(const std::string& path, Os::Open how, std::uint32_t mode = 0666) {
   Os& os = real_os();
-  const std::vector<Os::Stat> keys = rights_of_keys(os, sources);
-  const Os::Open as = how == Opening::create ? way_to_create(keys)
-                      : how == Opening::read ? Os::Open::read
-                                             : Os::Open::write;
-  const int fd = uninterrupted([&] { return os.open(path.c_str(), as); });
+  const int fd = uninterrupted([&] { return os.open(path.c_str(), how, mode); });
   if (fd == -EEXIST)
     throw Error(ErrorCode::exists,
                 path +
                     " exists; the bits of a PHP class look like any other file, so they are never "
                     "replaced: name another");
   if (fd == -ENOENT) (void)resolved(os, path);  // names a directory that does not exist
-  if (fd == -ENOENT && how != Opening::create)
+  if (fd == -ENOENT && how != Os::Open::create)
     throw Error(ErrorCode::missing, path + " does not exist; bloomery create makes an empty one");
-  if (fd < 0) throw os_error(-fd, path, how == Opening::create ? "create" : "open");
+  if (fd < 0) throw os_error(-fd, path, how == Os::Open::create ? "create" : "open");
   File file(os, path, fd);
-  if (how != Opening::read && !file.try_lock())
+  if (how != Os::Open::read && !file.try_lock())
     throw Error(ErrorCode::locked,
                 path + " is being written by another process; wait until it has finished");
-  if (how == Opening::create) take_rights_of_keys(file, keys);
+  return file;
+}
+
+File created(const std::string& path, std::span<const std::string> sources) {
+  Os& os = real_os();
+  const std::string directory = directory_of(path);
+  const std::vector<Os::Stat> keys = rights_of_keys(os, sources);
+  File file = opened(path, Os::Open::create, mode_to_create(os, directory, keys));
+  try {
+    take_rights_of_keys(file, directory, keys);
+  } catch (...) {
+    (void)os.unlink(path.c_str());
+    throw;
+  }
   return file;
 }
 
@@ -177,13 +186,15 @@ FilterStats stats_of(const PhpScheme& scheme, const Stats& counted) {
 }
 
 PhpFilter load_php_file(const std::string& path, const PhpScheme& scheme) {
-  return loaded(opened(path, Opening::read), scheme);
+  return loaded(opened(path, Os::Open::read), scheme);
 }
 
 AnyImpl php_file_filter(const std::string& path, const PhpScheme& scheme, Opening how,
                         std::span<const std::string> sources) {
   return at_edge(path, [&]() -> AnyImpl {
-    File file = opened(path, how, sources);
+    File file = how == Opening::create
+                    ? created(path, sources)
+                    : opened(path, how == Opening::read ? Os::Open::read : Os::Open::write);
     PhpFilter filter = loaded(file, scheme);
     auto made = std::make_unique<PhpFile>(path, std::move(file), std::move(filter));
     if (how == Opening::read) made->only_reads();

@@ -73,6 +73,10 @@ FilterFile Files::create(const std::string& path, const FilterPlan& plan,
     }
 }
 
+std::vector<Os::Stat> Files::keys_for(const File& replaced, const CreateOptions& options) const {
+  return replaced.is_open() ? std::vector<Os::Stat>() : rights_of_keys(*os_, options.sources);
+}
+
 FilterFile Files::create_once(const std::string& path, const FilterPlan& plan,
                               const CreateOptions& options) const {
   return at_edge(path, [&] {
@@ -82,8 +86,7 @@ FilterFile Files::create_once(const std::string& path, const FilterPlan& plan,
     const File old = lock_replaced(*os_, target, options.replace);
     header.identity = random_id(*os_, path);
     std::unique_ptr<Session> session;  // destroyed after the new file's name
-    NewFile fresh(*os_, target, layout_of(header).clean_bytes, old, {},
-                  rights_of_keys(*os_, options.sources));
+    NewFile fresh(*os_, target, layout_of(header).clean_bytes, old, {}, keys_for(old, options));
     // Everything that the writer needs is ready before another process can see the file.
     Opened opened = write_empty(fresh, header);
     session = options.shared ? share_locked(std::move(opened))
@@ -156,8 +159,8 @@ FilterFile Files::build(const std::string& path, const FilterPlan& plan,
     const bool as_needed = room == Room::as_needed ||
                            (room == Room::as_replaced && old.is_open() && is_mostly_holes(old));
     const std::uint64_t reserved = as_needed ? 0 : layout_of(header).clean_bytes;
-    auto fresh = std::make_unique<NewFile>(*os_, target, reserved, old, inputs,
-                                           rights_of_keys(*os_, options.sources));
+    auto fresh =
+        std::make_unique<NewFile>(*os_, target, reserved, old, inputs, keys_for(old, options));
     Opened opened = write_empty(*fresh, header);
     auto session = rebuild_file(std::move(old), std::move(fresh), std::move(opened));
     if (const auto* frozen = std::get_if<FrozenPlan>(&plan)) {

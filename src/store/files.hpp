@@ -61,6 +61,9 @@ class Files {
   [[nodiscard]] static bool is_sparse(const FilterFile& file);
 
  private:
+  // The files of keys that a new file's permissions come from.
+  [[nodiscard]] std::vector<Os::Stat> keys_for(const File& replaced,
+                                               const CreateOptions& options) const;
   FilterFile create_once(const std::string& path, const FilterPlan& plan,
                          const CreateOptions& options) const;
   // A filter that gets its path when it is closed, and replaces the file there if there is one.

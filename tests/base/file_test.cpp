@@ -260,6 +260,9 @@ class Refusing final : public OverReal {
   int path_of(int fd, std::string& out) override {
     return answer_ != 0 ? answer_ : OverReal::path_of(fd, out);
   }
+  ssize_t pread(int fd, void* to, std::size_t n, std::uint64_t at) override {
+    return answer_ != 0 ? answer_ : OverReal::pread(fd, to, n, at);
+  }
   ssize_t pwrite(int fd, const void* from, std::size_t n, std::uint64_t at) override {
     return nothing_ ? 0 : OverReal::pwrite(fd, from, n, at);
   }
@@ -270,6 +273,18 @@ class Refusing final : public OverReal {
   int answer_ = 0;
   bool nothing_ = false;
 };
+
+TEST(FileErrors, BytesThatTheDeviceDoesNotGiveAreNoZeros) {
+  Scratch scratch;
+  Refusing os;
+  File file(os, scratch / "f", Os::Open::create);
+  file.write(some_bytes(10), 0);
+  os.answer(EIO);
+  std::vector<std::byte> bytes(10);
+  expect_error(ErrorCode::io, {file.path(), "read", std::strerror(EIO)},
+               [&] { file.read(bytes, 0); });
+  EXPECT_EQ(file.try_read(bytes, 0), -EIO);
+}
 
 TEST(FileErrors, AFileSystemThatDoesNotTellItsHolesHasNone) {
   Scratch scratch;

@@ -11,7 +11,9 @@ namespace bloomery::test {
 
 class OverReal : public Os {
  public:
-  int open(const char* p, Open how) override { return real_os().open(p, how); }
+  int open(const char* p, Open how, std::uint32_t mode) override {
+    return real_os().open(p, how, mode);
+  }
   int close(int fd) override { return real_os().close(fd); }
   ssize_t pread(int fd, void* to, std::size_t n, std::uint64_t at) override {
     return real_os().pread(fd, to, n, at);
@@ -35,6 +37,7 @@ class OverReal : public Os {
   }
   int has_acl(int fd) override { return real_os().has_acl(fd); }
   int has_acl(const char* p) override { return real_os().has_acl(p); }
+  int gives_acl(const char* p) override { return real_os().gives_acl(p); }
   int take_acl(int fd, int from) override { return real_os().take_acl(fd, from); }
   int map(int fd, std::size_t n, Map how, void*& out) override {
     return real_os().map(fd, n, how, out);

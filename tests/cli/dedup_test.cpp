@@ -209,6 +209,14 @@ TEST_F(Dedup, APipeStartsSmallAndGrows) {
   EXPECT_GE(found["new"], 1'200'000 - 12);
 }
 
+TEST_F(Dedup, RemembersInTheBitsOfAPhpClass) {
+  const Arguments words = {"dedup", "-q", "--scheme", "php-crc32-mt", "--bits",
+                           "8K",    "-n", "100",      "--filter",     path("bits")};
+  EXPECT_EQ(run(words, "a\nb\na\n").out, "a\nb\n");
+  EXPECT_EQ(std::filesystem::file_size(path("bits")), 1000U);
+  EXPECT_EQ(run(words, "c\na\n").out, "c\n");
+}
+
 // Bytes that a process has had in memory at its peak. (ru_maxrss counts the test too: a child has its parent's memory
 // until it executes the tool.)
 std::uint64_t peak_of(pid_t process) {

@@ -277,8 +277,10 @@ TEST_P(Rights, GiveNothingThatTheListOfTheDirectoryGives) {
   for (const mode_t mode : {0640, 0660}) {
     SCOPED_TRACE(mode);
     const mode_t made = output_of(GetParam(), {mode, mode, mode}).st_mode & 0777;
-    EXPECT_LT(::getxattr(path(GetParam().output).c_str(), kAccessListName, nullptr, 0), 0);
-    EXPECT_EQ(made, mode);
+    // A list that gives at most nothing: the bits of the group are its mask.
+    const bool has_list =
+        ::getxattr(path(GetParam().output).c_str(), kAccessListName, nullptr, 0) >= 0;
+    EXPECT_EQ(made, has_list ? 0600U : mode);
     ASSERT_EQ(::removexattr(directory.c_str(), kDefaultListName), 0);
   }
 }
@@ -326,6 +328,40 @@ TEST_F(OutputRights, AreThoseOfTheStandardInput) {
     ASSERT_EQ(::stat(out.c_str(), &found), 0);
     EXPECT_EQ(found.st_mode & 07777, mode) << std::oct << mode;
     std::filesystem::remove(out);
+    EXPECT_EQ(run({"create", "-q", "--kind", "frozen", "-p", "1%", out}, "", {.in = lines}).code,
+              0);
+    ASSERT_EQ(::stat(out.c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 07777, mode) << std::oct << mode;
+    std::filesystem::remove(out);
+  }
+  // A pipe has none.
+  const Umask usual(0022);
+  EXPECT_EQ(run({"create", "-q", "--kind", "frozen", "-p", "1%", out}, "a\n").code, 0);
+  EXPECT_EQ(run({"dedup", "-q", "--filter", path("new"), "-n", "10"}, "a\n").code, 0);
+  for (const std::string& made : {out, path("new")}) {
+    struct stat found {};
+    ASSERT_EQ(::stat(made.c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 07777, 0644U) << std::oct << found.st_mode;
+  }
+}
+
+// A directory may give its group to new files.
+TEST_F(OutputRights, AreThoseOfTheGroupThatAFilterGets) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  constexpr gid_t kGroup = 65534, kOther = 65533;
+  const std::string lines = file("lines", numbers(0, 5)), made = path("of/f");
+  ASSERT_EQ(::mkdir(path("of").c_str(), 0755), 0);
+  ASSERT_EQ(::chown(lines.c_str(), 0, kGroup), 0);
+  ASSERT_EQ(::chmod(lines.c_str(), 0640), 0);
+  for (const gid_t group : {kGroup, kOther}) {
+    ASSERT_EQ(::chown(path("of").c_str(), 0, group), 0);
+    ASSERT_EQ(::chmod(path("of").c_str(), 02755), 0);
+    EXPECT_EQ(run({"create", "-q", "--kind", "frozen", "-p", "1%", made, lines}).code, 0);
+    struct stat found {};
+    ASSERT_EQ(::stat(made.c_str(), &found), 0);
+    EXPECT_EQ(found.st_gid, group);
+    EXPECT_EQ(found.st_mode & 07777, group == kGroup ? 0640U : 0600U);
+    std::filesystem::remove(made);
   }
 }
 

@@ -75,6 +75,9 @@ class FakeOs final : public Os, public FakeFaults {
   void join(std::uint32_t group) { groups_.insert(group); }
   // The directory gives new files an access control list.
   void list_new_files(bool lists) { lists_ = lists; }
+  void set_umask(std::uint32_t umask) { umask_ = umask; }
+  // All files have this mode, and no other one can be set.
+  void fix_modes(std::uint32_t mode) { fixed_ = mode; }
   void set_capacity(std::uint64_t bytes) { capacity_ = bytes; }
 
   // The bytes of a file as programs see them, to look at or to damage (on the device too).
@@ -138,14 +141,14 @@ class FakeOs final : public Os, public FakeFaults {
 
   // ---- the seam ------------------------------------------------------------------------
 
-  int open(const char* path, Open how) override {
+  int open(const char* path, Open how, std::uint32_t mode = 0666) override {
     if (const int error = begin()) return error;
     if (how == Open::nameless) return new_handle(std::make_shared<Node>(next_inode_++, room_));
     std::shared_ptr<Node> node = directory_.find(path);
-    if (how == Open::create || how == Open::create_private) {
+    if (how == Open::create) {
       if (node) return -EEXIST;
       node = std::make_shared<Node>(next_inode_++, room_);
-      node->mode = how == Open::create ? 0644 : 0600;
+      node->mode = fixed_.value_or(mode & ~umask_);
       node->acl = lists_;
       directory_.change("", path, node);
     }
@@ -235,6 +238,7 @@ class FakeOs final : public Os, public FakeFaults {
   }
   int chmod(int fd, std::uint32_t mode) override {
     if (const int error = begin()) return error;
+    if (fixed_) return -EPERM;
     handles_.at(fd)->mode = mode;
     return 0;
   }
@@ -247,6 +251,11 @@ class FakeOs final : public Os, public FakeFaults {
     const auto node = directory_.find(path);
     return !node ? -ENOENT : node->acl ? 1 : 0;
   }
+  int gives_acl(const char*) override {
+    if (const int error = begin()) return error;
+    return lists_ ? 1 : 0;
+  }
+  std::uint32_t umask() override { return umask_; }
   int take_acl(int fd, int from) override {
     if (const int error = begin()) return error;
     Node& node = *handles_.at(fd);
@@ -402,6 +411,8 @@ class FakeOs final : public Os, public FakeFaults {
 
   std::set<std::uint32_t> groups_{1};
   bool lists_ = false;
+  std::uint32_t umask_ = 0022;
+  std::optional<std::uint32_t> fixed_;
   fake_disk::Directory directory_;
   std::map<int, std::shared_ptr<Node>> handles_;
   std::map<int, int> owners_;  // of handles: processes

@@ -55,11 +55,11 @@ void remove_leftover(Os& os, const std::string& path, const std::string& meant) 
 }
 
 // `meant`: the name that the file will get.
-File create_locked(Os& os, const std::string& path, const std::string& meant, Os::Open how) {
+File create_locked(Os& os, const std::string& path, const std::string& meant, std::uint32_t mode) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
     std::string name = path;
-    const int fd = uninterrupted([&] { return os.open(path.c_str(), how); });
+    const int fd = uninterrupted([&] { return os.open(path.c_str(), Os::Open::create, mode); });
     if (fd == -EEXIST) {
       remove_leftover(os, path, meant);
       continue;
@@ -101,7 +101,7 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& repl
       has_room_(bytes != 0),
       file_(create_locked(
           os, temporary_, path_,
-          replaced.is_open() || !inputs.empty() ? Os::Open::create_private : way_to_create(keys))) {
+          replaced.is_open() || !inputs.empty() ? 0600 : mode_to_create(os, directory_, keys))) {
   try {
     own_ = file_.stat();
     file_.set_path(path_);  // errors use this name
@@ -112,7 +112,7 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& repl
     } else if (!inputs.empty()) {
       take_rights(file_, nullptr, inputs);
     } else {
-      take_rights_of_keys(file_, keys);
+      take_rights_of_keys(file_, directory_, keys);
     }
     write_magic(file_);
     if (bytes != 0) file_.reserve(0, bytes);

@@ -19,8 +19,8 @@ class NewFile {
  public:
   // Reserves room for so many bytes. If `replaced` is open, the new file gets its owner, group and permissions, as
   // far as this process can set them. A user who has no access to `replaced`, or to one of the files that the new
-  // file is made from, has no access to the new file (rights.hpp). Files of keys count only for a file that replaces
-  // none. Error{no_space | io | locked}; {not_a_filter}: the
+  // file is made from, has no access to the new file (rights.hpp). `keys`, files of keys, count only if there is
+  // neither `replaced` nor `inputs`. Error{no_space | io | locked}; {not_a_filter}: the
   // temporary name belongs to a file that is not ours.
   NewFile(Os& os, std::string path, std::uint64_t bytes, const File& replaced,
           std::span<const Os::Stat> inputs = {}, std::span<const Os::Stat> keys = {});

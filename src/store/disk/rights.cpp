@@ -8,7 +8,7 @@ namespace bloomery::detail {
 
 namespace {
 
-constexpr std::uint32_t kUser = 0700;
+constexpr std::uint32_t kUser = 0700, kRead = 0044, kOthers = 0066;
 
 // The value that all inputs have, or else the file's own value.
 std::uint32_t common(std::span<const Os::Stat> inputs, std::uint32_t Os::Stat::*value,
@@ -21,6 +21,17 @@ void take_owner(File& file, std::uint32_t user, std::uint32_t group) {
   const Os::Stat mine = file.stat();
   if (mine.user == user && mine.group == group) return;
   if (!file.try_own(user, group)) (void)file.try_own(std::nullopt, group);
+}
+
+// Whether one of them is denied to some user.
+bool hides(std::span<const Os::Stat> keys) noexcept {
+  return std::ranges::any_of(
+      keys, [](const Os::Stat& each) { return each.has_acl || (each.mode & kRead) != kRead; });
+}
+
+// Also if the system does not tell.
+bool gives_list(Os& os, const std::string& directory) {
+  return uninterrupted([&] { return os.gives_acl(directory.c_str()); }) != 0;
 }
 
 }  // namespace
@@ -85,24 +96,36 @@ std::vector<Os::Stat> rights_of_keys(Os& os, std::span<const std::string> paths)
   return rights;
 }
 
-Os::Open way_to_create(std::span<const Os::Stat> keys) noexcept {
-  constexpr std::uint32_t kRead = 0044;
-  return std::ranges::all_of(
-             keys,
-             [](const Os::Stat& each) { return !each.has_acl && (each.mode & kRead) == kRead; })
-             ? Os::Open::create
-             : Os::Open::create_private;
+std::uint32_t mode_to_create(Os& os, const std::string& directory, std::span<const Os::Stat> keys) {
+  if (hides(keys)) return 0600;
+  if (keys.empty() || gives_list(os, directory)) return 0666;
+  std::uint32_t mode = 0666;
+  // Nobody knows yet which group the file will have: that of another one gets the least.
+  for (const Os::Stat& each : keys) mode &= kUser | mode_from(each, each.user + 1, each.group + 1);
+  return mode;
 }
 
-void take_rights_of_keys(File& file, std::span<const Os::Stat> keys) {
+void take_rights_of_keys(File& file, const std::string& directory, std::span<const Os::Stat> keys) {
   if (keys.empty()) return;
-  const bool is_private = way_to_create(keys) == Os::Open::create_private;
   const Os::Stat mine = file.stat();
-  std::uint32_t mode = is_private ? 0666U & ~file.os().umask() : mine.mode;
+  std::uint32_t most = 0666;
   for (const Os::Stat& each : keys)
-    mode &= kUser | (each.has_acl ? 0U : mode_from(each, mine.user, mine.group));
-  if (is_private) file.take_acl(nullptr);
-  if (is_private || mode != mine.mode) file.set_mode(mode);
+    most &= kUser | (each.has_acl ? 0U : mode_from(each, mine.user, mine.group));
+  if (gives_list(file.os(), directory)) {
+    if (!hides(keys)) return;  // the list decides
+    most = 0600;
+  }
+  if ((mine.mode & kRead & ~most) != 0)  // its file system keeps no permissions
+    throw Error(ErrorCode::io,
+                file.path() +
+                    ": cannot be denied to users who cannot read its keys; make it on "
+                    "another file system, or let everybody read them");
+  const std::uint32_t wanted = most & ~file.os().umask();
+  if ((wanted & kOthers & ~mine.mode) == 0) return;
+  try {
+    file.set_mode(wanted);
+  } catch (const Error&) {  // then the file is for fewer users
+  }
 }
 
 }  // namespace bloomery::detail

@@ -31,15 +31,16 @@ namespace bloomery::detail {
 void take_rights(File& file, const Os::Stat* replaced, std::span<const Os::Stat> inputs,
                  const File* old = nullptr);
 
-// The same for files of keys. Pipes and devices deny nobody anything, so they are left out. A path that leads nowhere
+// As rights_of, for files of keys. What is no regular file, such as a pipe, is left out. A path that leads nowhere
 // counts as a file that nobody else may read: the keys may have come from a file that was there.
 [[nodiscard]] std::vector<Os::Stat> rights_of_keys(Os& os, std::span<const std::string> paths);
 
-// How to create a file from these files of keys: only for its user, if one of them is not for everybody to read.
-[[nodiscard]] Os::Open way_to_create(std::span<const Os::Stat> keys) noexcept;
-
-// Sets the permissions of a new file, created in that way, that replaces none. It keeps its owner and group. The access
-// control list that the directory has given it remains only if everybody may read the keys.
-void take_rights_of_keys(File& file, std::span<const Os::Stat> keys);
+// For a new file of keys that replaces none: the mode to create it with in its directory, and the permissions that it
+// gets then. It keeps its owner and group. At no time has anybody a right that one of the files of keys denies. If the
+// directory gives new files an access control list, that decides, except that the file is closed to all but its user if
+// one of the files of keys is not for everybody to read. Error{io}: the file system keeps no permissions.
+[[nodiscard]] std::uint32_t mode_to_create(Os& os, const std::string& directory,
+                                           std::span<const Os::Stat> keys);
+void take_rights_of_keys(File& file, const std::string& directory, std::span<const Os::Stat> keys);
 
 }  // namespace bloomery::detail

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <mutex>
 #include <set>
@@ -71,6 +72,30 @@ TEST(SumOfParts, UsesNoMoreThreadsThanItMay) {
         EXPECT_EQ(taken.threads, std::set{std::this_thread::get_id()});
       }
     }
+}
+
+// As many as the machine has cores; each waits in its part until all have one.
+TEST(SumOfParts, UsesAllCoresIfNobodySaysHowMany) {
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  struct Meeting {
+    std::size_t wanted = 0;
+    std::mutex mutex;
+    std::condition_variable all;
+    std::set<std::thread::id> threads;
+  } meeting;
+  meeting.wanted = cores;
+  const auto meet = [](const void* context, std::size_t, std::size_t count) {
+    auto& here = *static_cast<Meeting*>(const_cast<void*>(context));
+    std::unique_lock lock(here.mutex);
+    here.threads.insert(std::this_thread::get_id());
+    here.all.notify_all();
+    // A thread that never comes is missing below.
+    here.all.wait_for(lock, std::chrono::seconds(20),
+                      [&] { return here.threads.size() >= here.wanted; });
+    return count;
+  };
+  (void)detail::sum_of_parts(cores * kKeysOfAPart, 0, {&meeting, meet});
+  EXPECT_EQ(meeting.threads.size(), cores);
 }
 
 // A system that starts no thread leaves the whole work to the one that there is.

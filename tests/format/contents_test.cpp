@@ -192,6 +192,9 @@ TEST(Contents, SayWhyTheyCannotBeMerged) {
   EXPECT_EQ(why(counting, plain),
             "f: is a counting filter; bits without counts cannot be added to it; merge a counting "
             "filter");
+  for (const FilterPlan& into : {scalable, window})
+    EXPECT_EQ(why(into, into),
+              error_of([&] { empty(into)->require(Ability::merge, "f"); }, ErrorCode::wrong_kind));
 }
 
 // Keys that the filter has need no room: a batch of them is taken also by a filter that cannot grow any more.

@@ -55,7 +55,7 @@ mode_t usual_mode() noexcept {
 // Takes away the access control list that the directory has given a new file.
 bool drop_list(const FileDescriptor& file) noexcept {
   return ::fremovexattr(file.get(), XATTR_NAME_POSIX_ACL_ACCESS) == 0 || errno == ENODATA ||
-         errno == EOPNOTSUPP || errno == ENOSYS;
+         errno == EOPNOTSUPP;
 }
 
 gid_t group_of(const FileDescriptor& file) noexcept {

@@ -95,10 +95,10 @@ struct CreateOptions {
   Durability durability = Durability::sync;
   bool replace = false;  // replace an existing filter file; any other file is never replaced
   bool shared = false;   // as in OpenOptions
-  // Files that the keys come from: on a new file nobody but its user has a right that one of them denies now. If one of
-  // them is not for everybody to read, or has an access control list, the file is for nobody who has a right only by
-  // the list that its directory gives to new files. A file that replaces another keeps its permissions. What is no
-  // regular file, such as a pipe, is left out; a path that leads nowhere denies everything.
+  // Files that the keys come from. Nobody can read a new file who cannot read all of them now; nor has it another right
+  // that one of them lacks, except by the access control list that its directory gives to new files. Such a list counts
+  // only if everybody can read the keys: otherwise the file is for its user alone. A file that replaces another keeps
+  // its permissions. What is no regular file, such as a pipe, is left out; a path that leads nowhere denies everything.
   std::vector<std::string> sources{};
 };
 

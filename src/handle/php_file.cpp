@@ -35,20 +35,6 @@ File opened(const std::string& path, Os::Open how, std::uint32_t mode = 0666) {
   return file;
 }
 
-File created(const std::string& path, std::span<const std::string> sources) {
-  Os& os = real_os();
-  const std::string directory = directory_of(path);
-  const std::vector<Os::Stat> keys = rights_of_keys(os, sources);
-  File file = opened(path, Os::Open::create, mode_to_create(os, directory, keys));
-  try {
-    take_rights_of_keys(file, directory, keys);
-  } catch (...) {
-    (void)os.unlink(path.c_str());
-    throw;
-  }
-  return file;
-}
-
 // Leaves out its holes: the bytes are zeros.
 void read_around_holes(const File& file, std::span<std::byte> string) {
   // Bytes that a program stored may be only in memory, and some file systems report them as a hole. Others, which
@@ -191,12 +177,25 @@ PhpFilter load_php_file(const std::string& path, const PhpScheme& scheme) {
 
 AnyImpl php_file_filter(const std::string& path, const PhpScheme& scheme, Opening how,
                         std::span<const std::string> sources) {
-  return at_edge(path, [&]() -> AnyImpl {
-    File file = how == Opening::create
-                    ? created(path, sources)
-                    : opened(path, how == Opening::read ? Os::Open::read : Os::Open::write);
+  const auto filter_in = [&](File file) {
     PhpFilter filter = loaded(file, scheme);
-    auto made = std::make_unique<PhpFile>(path, std::move(file), std::move(filter));
+    return std::make_unique<PhpFile>(path, std::move(file), std::move(filter));
+  };
+  return at_edge(path, [&]() -> AnyImpl {
+    if (how == Opening::create) {
+      Os& os = real_os();
+      const std::string directory = directory_of(path);
+      const std::vector<Os::Stat> keys = rights_of_keys(os, sources);
+      File file = opened(path, Os::Open::create, mode_to_create(os, directory, keys));
+      try {
+        take_rights_of_keys(file, directory, keys);
+        return filter_in(std::move(file));
+      } catch (...) {
+        (void)os.unlink(path.c_str());
+        throw;
+      }
+    }
+    auto made = filter_in(opened(path, how == Opening::read ? Os::Open::read : Os::Open::write));
     if (how == Opening::read) made->only_reads();
     return made;
   });

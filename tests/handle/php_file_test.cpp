@@ -1,5 +1,6 @@
 // The bits of a PHP class in a file, through the handle.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <bloomery/bloomery.hpp>
 
@@ -20,6 +21,7 @@
 #include "support/expect_error.hpp"
 #include "support/file_limit.hpp"
 #include "support/refused_calls.hpp"
+#include "support/used_memory.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -36,6 +38,23 @@ TEST(AnyPhpBits, AreForNobodyWhomTheirKeysDeny) {
     EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms{mode});
     std::filesystem::remove(path);
   }
+}
+
+TEST(AnyPhpBits, ThatHaveNoMemoryLeaveNoFile) {
+  if (kSanitized) GTEST_SKIP() << "the sanitizer itself takes the address space";
+  const Scratch scratch;
+  const std::string path = scratch / "bits";
+  const int failed = failed_in_child([&] {
+    const rlimit few{used_memory().reserved + (rlim_t{64} << 20), RLIM_INFINITY};
+    if (::setrlimit(RLIMIT_AS, &few) != 0) return 1;
+    return code_of([&] {  // 512 MiB
+             (void)AnyFilter::create(path, {}, {.scheme = PhpScheme::string_hashes("BKDR")});
+           }) == ErrorCode::no_memory
+               ? 0
+               : 2;
+  });
+  EXPECT_EQ(failed, 0);
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST(AnyPhpBits, ReadsAndWritesTheBitsOfAPhpClass) {

@@ -328,6 +328,8 @@ TEST(RightsOfKeys, NarrowANewFile) {
                                                    : 0600U)
               << std::oct << made.mode;
           EXPECT_EQ(made.group, 1U);
+          // A list that gives nothing now would count after a chmod.
+          EXPECT_EQ(os->has_acl("/dir/f"), has_list && keys.is_for_all() ? 1 : 0);
           os->give("/dir/f", 1, 1, 0664);
           make({.replace = true, .sources = kFromKeys.sources});
           ASSERT_EQ(os->stat_path("/dir/f", made), 0);

@@ -29,9 +29,9 @@ bool hides(std::span<const Os::Stat> keys) noexcept {
       keys, [](const Os::Stat& each) { return each.has_acl || (each.mode & kRead) != kRead; });
 }
 
-// Also if the system does not tell.
-bool gives_list(Os& os, const std::string& directory) {
-  return uninterrupted([&] { return os.gives_acl(directory.c_str()); }) != 0;
+// As Os::gives_acl: 1, 0, or another number if the system does not tell.
+int gives_list(Os& os, const std::string& directory) {
+  return uninterrupted([&] { return os.gives_acl(directory.c_str()); });
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ std::vector<Os::Stat> rights_of_keys(Os& os, std::span<const std::string> paths)
 
 std::uint32_t mode_to_create(Os& os, const std::string& directory, std::span<const Os::Stat> keys) {
   if (hides(keys)) return 0600;
-  if (keys.empty() || gives_list(os, directory)) return 0666;
+  if (keys.empty() || gives_list(os, directory) == 1) return 0666;
   std::uint32_t mode = 0666;
   // Nobody knows yet which group the file will have: that of another one gets the least.
   for (const Os::Stat& each : keys) mode &= kUser | mode_from(each, each.user + 1, each.group + 1);
@@ -107,14 +107,14 @@ std::uint32_t mode_to_create(Os& os, const std::string& directory, std::span<con
 
 void take_rights_of_keys(File& file, const std::string& directory, std::span<const Os::Stat> keys) {
   if (keys.empty()) return;
-  const Os::Stat mine = file.stat();
-  std::uint32_t most = 0666;
+  const Os::Stat mine = file.rights();
+  const bool has_list = mine.has_acl || gives_list(file.os(), directory) != 0;
+  if (has_list && !hides(keys)) return;  // the list decides
+  // It would count as soon as somebody gives the group a right.
+  if (mine.has_acl) file.take_acl(nullptr);
+  std::uint32_t most = has_list ? 0600 : 0666;
   for (const Os::Stat& each : keys)
     most &= kUser | (each.has_acl ? 0U : mode_from(each, mine.user, mine.group));
-  if (gives_list(file.os(), directory)) {
-    if (!hides(keys)) return;  // the list decides
-    most = 0600;
-  }
   if ((mine.mode & kRead & ~most) != 0)  // its file system keeps no permissions
     throw Error(ErrorCode::io,
                 file.path() +

@@ -36,9 +36,10 @@ void take_rights(File& file, const Os::Stat* replaced, std::span<const Os::Stat>
 [[nodiscard]] std::vector<Os::Stat> rights_of_keys(Os& os, std::span<const std::string> paths);
 
 // For a new file of keys that replaces none: the mode to create it with in its directory, and the permissions that it
-// gets then. It keeps its owner and group. At no time has anybody a right that one of the files of keys denies. If the
-// directory gives new files an access control list, that decides, except that the file is closed to all but its user if
-// one of the files of keys is not for everybody to read. Error{io}: the file system keeps no permissions.
+// gets then. It keeps its owner and group. At no time can anybody read it who cannot read all files of keys. If the
+// directory gives new files an access control list, that decides if everybody may read the keys; otherwise the file is
+// for its user alone, and has no list. Without one, the file has no right that one of the files of keys has not.
+// Error{io}: the file system keeps no permissions.
 [[nodiscard]] std::uint32_t mode_to_create(Os& os, const std::string& directory,
                                            std::span<const Os::Stat> keys);
 void take_rights_of_keys(File& file, const std::string& directory, std::span<const Os::Stat> keys);

@@ -145,6 +145,9 @@ def hostile_is_refused(module):
         for chunk, wanted in ((b"\1\0", "OK"), (b"\1\2", "OK"), (b"\3\2", "ERR the chunk")):
             if not try_to(server, "CF.LOADCHUNK", "half", 3, chunk).startswith(wanted):
                 yield f"the chunk {chunk!r} of a filter that is being loaded: not {wanted}"
+        server.ask("CF.LOADCHUNK", "none", 1, header(items=0, buckets=4))
+        if try_to(server, "CF.LOADCHUNK", "none", 3, b"\1\0") != "OK":
+            yield "a filter whose header counts no item is not being loaded"
         server.ask("CF.ADD", "half", "a")
         if try_to(server, "CF.LOADCHUNK", "half", 9, b"\1") == "OK":
             yield "a filter is being loaded after an item was added"

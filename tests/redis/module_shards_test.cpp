@@ -95,6 +95,19 @@ TEST(ModuleShards, AFullShardSaysSo) {
   EXPECT_EQ(filter.may_contain_many(std::span(keys.views).first(done)), done);
 }
 
+// What its one command did before it was refused is told.
+TEST(ModuleShards, AFullFilterUnderOneKeyHasWhatItTook) {
+  constexpr std::size_t kCapacity = 100;
+  auto filter = ModuleFilter::create({module_server().address(), "full-one"},
+                                     {.kind = Kind::plain, .capacity = kCapacity, .fpr = 0.01});
+  const NumberedKeys keys("key:", 1'000);
+  expect_error(ErrorCode::no_space, {"make a larger filter"},
+               [&] { filter.insert_many(keys.views); });
+  const std::size_t done = filter.acknowledged();
+  EXPECT_GE(done, kCapacity);
+  EXPECT_EQ(filter.may_contain_many(std::span(keys.views).first(done)), done);
+}
+
 TEST(ModuleShards, IsMadeOnceAndWhole) {
   const auto make = [](std::uint32_t shards) {
     return ModuleFilter::create({module_server().address(), "made", shards},

@@ -73,8 +73,11 @@ class FakeOs final : public Os, public FakeFaults {
     node.mode = mode;
   }
   void join(std::uint32_t group) { groups_.insert(group); }
-  // The directory gives new files an access control list.
-  void list_new_files(bool lists) { lists_ = lists; }
+  // The directory gives new files an access control list. One that names nobody becomes the mode of the file.
+  void list_new_files(bool gives, bool names = true) {
+    gives_ = gives;
+    lists_ = gives && names;
+  }
   void set_umask(std::uint32_t umask) { umask_ = umask; }
   // All files have this mode, and no other one can be set.
   void fix_modes(std::uint32_t mode) { fixed_ = mode; }
@@ -253,7 +256,7 @@ class FakeOs final : public Os, public FakeFaults {
   }
   int gives_acl(const char*) override {
     if (const int error = begin()) return error;
-    return lists_ ? 1 : 0;
+    return gives_ ? 1 : 0;
   }
   std::uint32_t umask() override { return umask_; }
   int take_acl(int fd, int from) override {
@@ -410,7 +413,7 @@ class FakeOs final : public Os, public FakeFaults {
   }
 
   std::set<std::uint32_t> groups_{1};
-  bool lists_ = false;
+  bool gives_ = false, lists_ = false;
   std::uint32_t umask_ = 0022;
   std::optional<std::uint32_t> fixed_;
   fake_disk::Directory directory_;

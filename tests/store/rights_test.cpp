@@ -363,6 +363,16 @@ TEST(RightsOfKeys, AreNeverWiderBeforeTheFileHasThem) {
       }
 }
 
+// Nobody knows from the file what such a list denies.
+TEST(RightsOfKeys, CloseAFileWhoseDirectoryHasAListWithoutNames) {
+  const auto os = with_keys({.group = 1, .mode = 0640, .has_acl = false, .wanted = 0}, false);
+  os->list_new_files(true, false);
+  Files(*os).create("/dir/f", plan_of(Layout::blocked), kFromKeys).close();
+  Os::Stat made;
+  ASSERT_EQ(os->stat_path("/dir/f", made), 0);
+  EXPECT_EQ(made.mode, 0600U);
+}
+
 TEST(RightsOfKeys, ThatAreGoneAdmitNobody) {
   FakeOs os;
   Files(os).create("/dir/f", plan_of(Layout::blocked), {.sources = {"/dir/gone"}}).close();

@@ -2,6 +2,8 @@
 #include <bloomery/bloomery.hpp>
 
 #include "store/disk/rights.hpp"
+#include "store/fake_os.hpp"
+#include "store/files.hpp"
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
 

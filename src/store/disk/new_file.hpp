@@ -20,8 +20,8 @@ class NewFile {
   // Reserves room for so many bytes. If `replaced` is open, the new file gets its owner, group and permissions, as
   // far as this process can set them. A user who has no access to `replaced`, or to one of the files that the new
   // file is made from, has no access to the new file (rights.hpp). `keys`, files of keys, count only if there is
-  // neither `replaced` nor `inputs`. Error{no_space | io | locked}; {not_a_filter}: the
-  // temporary name belongs to a file that is not ours.
+  // neither `replaced` nor `inputs`. Error{no_space | io | locked}; {not_a_filter}: the temporary name belongs to a file
+  // that is not ours.
   NewFile(Os& os, std::string path, std::uint64_t bytes, const File& replaced,
           std::span<const Os::Stat> inputs = {}, std::span<const Os::Stat> keys = {});
   ~NewFile();  // removes the file if it has no path yet, but not in a child that inherited this object

@@ -1,4 +1,5 @@
-// The permissions of a file that is made from others: a user who cannot open one of those cannot open the new file.
+// The permissions of a file that is made from others: a user who cannot open one of those cannot open the new file,
+// unless they own the file that it replaces.
 //
 // A reader of a filter learns the seed and which keys are in it; so does a reader of every filter that is made from
 // it.
